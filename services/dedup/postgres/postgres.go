@@ -1,0 +1,132 @@
+// Package postgres keeps the frontier in PostgreSQL ≥ 15.
+//
+//  1. Write runs a transaction at READ COMMITTED; a deadlock or serialization failure is ErrAgain.
+//  2. Every statement works on a whole batch (unnest), none reads more rows than it returns, but for
+//     repairs: so the work does not grow with the tables.
+//  3. Counters are rows of this replica (its slot, held by an advisory lock) and summed by readers.
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/warrenmq/warren/services/dedup/internal/frontier"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// MigrationTable is where goose notes what has been applied.
+const MigrationTable = "dedup_migrations"
+
+// Migrations are the schema's steps.
+func Migrations() fs.FS {
+	sub, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	return sub
+}
+
+// slots is how many replicas have counter rows of their own; more share.
+const slots = 64
+
+// slotLock is the first key of the slots' advisory locks ("wrrn").
+const slotLock = 0x7772726e
+
+// Store is the frontier's tables. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+	slot int32
+	hold *pgxpool.Conn // keeps the slot's lock
+}
+
+// Open takes a slot and returns the store. The pool stays the caller's.
+func Open(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take a counter slot: %w", err)
+	}
+	s := &Store{pool: pool, hold: conn}
+	for slot := range int32(slots) {
+		var mine bool
+		err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, $2)`, slotLock, slot).Scan(&mine)
+		if err != nil {
+			conn.Release()
+			return nil, fmt.Errorf("take a counter slot: %w", err)
+		}
+		if mine {
+			s.slot = slot
+			break
+		}
+	}
+	return s, nil
+}
+
+// Close gives the slot back.
+func (s *Store) Close() {
+	conn := s.hold.Hijack()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx) // the lock goes with the session
+}
+
+// Write runs do in one transaction.
+func (s *Store) Write(ctx context.Context, do func(frontier.Tx) error) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return do(&tx{t, s}) })
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001") {
+		return fmt.Errorf("%w: %w", frontier.ErrAgain, err)
+	}
+	return err
+}
+
+// Shards returns the number of shards the frontier was made with, and records this one if there is none
+// yet or if change is set.
+func (s *Store) Shards(ctx context.Context, shards int, change bool) (int, error) {
+	text := fmt.Sprint(shards)
+	conflict := `DO NOTHING`
+	if change {
+		conflict = `(key) DO UPDATE SET value = excluded.value`
+	}
+	_, err := s.pool.Exec(ctx, `INSERT INTO setting (key, value) VALUES ('shards', $1) ON CONFLICT `+conflict, text)
+	if err != nil {
+		return 0, fmt.Errorf("record the number of shards: %w", err)
+	}
+	var n int
+	if err := s.pool.QueryRow(ctx, `SELECT value::int FROM setting WHERE key = 'shards'`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("read the number of shards: %w", err)
+	}
+	return n, nil
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
+
+type tx struct {
+	pgx.Tx
+	store *Store
+}
+
+// at turns a zero time into NULL.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// when turns NULL into a zero time.
+func when(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
