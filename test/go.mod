@@ -3,13 +3,40 @@ module github.com/warrenmq/warren/test
 go 1.26.0
 
 require (
-	github.com/warrenmq/warren/cmd/warren v0.0.0
+	github.com/jackc/pgx/v5 v5.12.0
+	github.com/prometheus/client_golang v1.25.0
 	github.com/warrenmq/warren/libs v0.0.0
 	github.com/warrenmq/warren/libs/mq v0.0.0
-	github.com/warrenmq/warren/services/dedup v0.0.0
-	github.com/warrenmq/warren/services/fetcher v0.0.0
-	github.com/warrenmq/warren/services/parser v0.0.0
-	github.com/warrenmq/warren/services/store v0.0.0
+	github.com/warrenmq/warren/services/dedup v0.0.0-00010101000000-000000000000
+	github.com/warrenmq/warren/services/fetcher v0.0.0-00010101000000-000000000000
+	github.com/warrenmq/warren/services/parser v0.0.0-00010101000000-000000000000
+	github.com/warrenmq/warren/services/store v0.0.0-00010101000000-000000000000
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	github.com/andybalholm/brotli v1.2.8 // indirect
+	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/mfridman/interpolate v0.0.2 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/pressly/goose/v3 v3.29.0 // indirect
+	github.com/prometheus/client_model v0.6.3 // indirect
+	github.com/prometheus/common v0.72.0 // indirect
+	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/rabbitmq/amqp091-go v1.16.0 // indirect
+	github.com/sethvargo/go-retry v0.5.0 // indirect
+	github.com/sony/gobreaker/v2 v2.4.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace github.com/warrenmq/warren/libs => ../libs

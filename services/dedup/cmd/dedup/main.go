@@ -21,6 +21,7 @@ func run(ctx context.Context, d *daemon.Daemon) error {
 		Database sqldb.Config
 		Dedup    dedup.Config
 	}{64, rabbit.DefaultConfig(), sqldb.DefaultConfig(), dedup.DefaultConfig()}
+	settings.Database.ApplicationName = "warren-" + d.Name
 	if err := d.Load(&settings); err != nil {
 		return err
 	}
