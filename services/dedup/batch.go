@@ -2,11 +2,11 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/warrenmq/warren/libs/contract"
 	"github.com/warrenmq/warren/libs/mq"
-	"github.com/warrenmq/warren/libs/sqldb"
 	"github.com/warrenmq/warren/services/dedup/internal/frontier"
 )
 
@@ -77,12 +77,12 @@ func (s *Service) flush(ctx context.Context, items []*item) {
 	}
 	applied, err := s.frontier.Apply(ctx, whole)
 	s.metrics.batch.Observe(time.Since(start).Seconds())
-	if err != nil && sqldb.Permanent(err) && len(items) > 1 {
+	if err != nil && errors.Is(err, frontier.ErrBadRow) && len(items) > 1 {
 		s.flush(ctx, items[:len(items)/2])
 		s.flush(ctx, items[len(items)/2:])
 		return
 	}
-	if err != nil && sqldb.Permanent(err) {
+	if err != nil && errors.Is(err, frontier.ErrBadRow) {
 		err = mq.Reject(contract.Clip("database refuses it: "+err.Error(), 300))
 	}
 	s.count(applied)

@@ -136,7 +136,9 @@ func (s *stack) checkExport(want int) {
 	if err := json.Unmarshal([]byte(lines[0]), &page); err != nil || page.URL == "" || page.Status == 0 {
 		s.Errorf("first line of the export: %v %s", err, lines[0])
 	}
-	if table := s.warren("status"); !strings.Contains(table, "web") || !strings.Contains(table, "finished") {
+	table := s.warren("status")
+	s.Logf("warren status:\n%s", table)
+	if !strings.Contains(table, "web") || !strings.Contains(table, "finished") {
 		s.Errorf("warren status said %q", table)
 	}
 }

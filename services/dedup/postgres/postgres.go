@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/warrenmq/warren/libs/sqldb"
 	"github.com/warrenmq/warren/services/dedup/internal/frontier"
 )
 
@@ -84,6 +85,9 @@ func (s *Store) Write(ctx context.Context, do func(frontier.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return do(&tx{t, s}) })
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001") {
 		return fmt.Errorf("%w: %w", frontier.ErrAgain, err)
+	}
+	if sqldb.Permanent(err) {
+		return fmt.Errorf("%w: %w", frontier.ErrBadRow, err)
 	}
 	return err
 }

@@ -24,6 +24,9 @@ import (
 // ErrAgain is returned by a store when a concurrent transaction won; the caller repeats the whole.
 var ErrAgain = errors.New("another replica was first")
 
+// ErrBadRow is returned by a store when the database refuses a row for good: trying again is in vain.
+var ErrBadRow = errors.New("the database refuses the row")
+
 // Config holds the frontier's own limits. DefaultConfig of the service fills it.
 type Config struct {
 	Hold           time.Duration // longest a fetcher holds a message for its slot
