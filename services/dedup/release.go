@@ -94,5 +94,5 @@ func (s *Service) failed(ctx context.Context, what string, err error) {
 		return
 	}
 	s.metrics.errors.WithLabelValues(what).Inc()
-	s.deps.Log.Warn(what+" did not work, trying again", "error", err)
+	s.deps.Log.Warn("did not work, trying again", "what", what, "error", err)
 }

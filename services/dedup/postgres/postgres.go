@@ -80,8 +80,14 @@ func (s *Store) Close() {
 	_ = conn.Close(ctx) // the lock goes with the session
 }
 
+// transactionTime bounds a transaction on this side: statement_timeout works on the server only, and a
+// server that has gone without a word would be waited for until TCP gives up.
+const transactionTime = time.Minute
+
 // Write runs do in one transaction.
 func (s *Store) Write(ctx context.Context, do func(frontier.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, transactionTime)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return do(&tx{t, s}) })
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001") {
 		return fmt.Errorf("%w: %w", frontier.ErrAgain, err)

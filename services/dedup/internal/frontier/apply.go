@@ -73,7 +73,6 @@ type closing struct {
 	contract.Outcome
 	key     Key
 	links   []*URL
-	names   []string // the links' hosts
 	skipped map[string]int64
 	extend  *ScopeRow // the scope grown by a seed's redirect
 }

@@ -166,7 +166,7 @@ func (f *Frontier) eachHost(ctx context.Context, crawl int32, state State, reaso
 
 // Command carries out crawl.pause, resume, cancel or requeue, named by its routing key.
 func (f *Frontier) Command(ctx context.Context, key string, verb contract.CrawlVerb) error {
-	set := func(c *Crawl) {}
+	var set func(*Crawl)
 	switch key {
 	case contract.KeyCrawlPause:
 		set = func(c *Crawl) {

@@ -22,7 +22,6 @@ type work struct {
 	dirtyU  map[Key]struct{}
 	tally   Tally
 	budgets map[BudgetKey]int64
-	closed  int
 }
 
 func (f *Frontier) newWork(tx Tx) *work {

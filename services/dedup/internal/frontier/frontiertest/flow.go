@@ -205,6 +205,14 @@ func testRecrawl(b *bench) {
 		b.Fatalf("applied %+v", applied)
 	}
 	b.wantCounts("again", counts{"released": 1})
+	same := page(second[0])
+	same.Code = 304
+	b.outcome(same)
+	b.pass(time.Hour + time.Second)
+	b.sweep(true)
+	if m := b.releaseAll()[0]; m.Visit != 3 || m.ETag != o.ETag {
+		b.Fatalf("visit after a 304 without validators: %+v", m)
+	}
 }
 
 func testExplain(b *bench) {
