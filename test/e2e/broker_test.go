@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/warrenmq/warren/libs/contract"
 	"github.com/warrenmq/warren/libs/webtest"
@@ -48,7 +49,8 @@ func (s *stack) http(method, url, body string) []byte {
 		s.Fatal(err)
 	}
 	req.SetBasicAuth("warren", strings.TrimSpace(string(password)))
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{Timeout: time.Minute}
+	resp, err := client.Do(req)
 	if err != nil {
 		s.Fatal(err)
 	}

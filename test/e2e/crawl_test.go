@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,9 +53,12 @@ const bareHost = "h153.web.test"
 
 func (s *stack) pages(crawl string) int {
 	s.Helper()
-	var n int
-	fmt.Sscan(strings.Join(s.psql(fmt.Sprintf("select count(*) from page where crawl = '%s'", crawl)), ""), &n)
-	return n
+	text := s.psql(fmt.Sprintf("select count(*) from page where crawl = '%s'", crawl))[0]
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	s.Fatalf("count of pages: %q", text)
+	return 0
 }
 
 // killFetcher kills one without a word: what it had in hand is delivered to another.

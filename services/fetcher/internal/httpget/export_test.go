@@ -1,0 +1,4 @@
+package httpget
+
+// Target is the request's address as net/http gets it.
+var Target = target
