@@ -14,9 +14,11 @@ type Queue struct {
 // Topology is the exchange and every queue that lasts, for a number of fetch shards. Every service
 // declares all of it, idempotently, at each session: a publisher needs the queues behind it.
 func Topology(shards int) []Queue {
+	verbs := work(contract.QueueCrawl, contract.BindCrawl)
+	verbs.Args["x-single-active-consumer"] = true // pause and resume must not overtake one another
 	queues := []Queue{
 		work(contract.QueueDedup, contract.BindDedup),
-		work(contract.QueueCrawl, contract.BindCrawl),
+		verbs,
 		work(contract.QueueParser, contract.BindParser),
 		work(contract.QueueStore, contract.BindStore),
 		{

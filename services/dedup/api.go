@@ -57,6 +57,10 @@ func (s *Service) API() http.Handler {
 
 func (s *Service) getStatus(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("crawl")
+	if name != "" && contract.CheckCrawlName(name) != nil {
+		s.answerError(w, http.StatusNotFound, "there is no crawl "+contract.Clip(name, 80))
+		return
+	}
 	crawls, tally, err := s.deps.Store.AllCrawls(r.Context(), name)
 	if err != nil {
 		s.answerError(w, http.StatusServiceUnavailable, err.Error())
@@ -105,6 +109,10 @@ func (s *Service) getURL(w http.ResponseWriter, r *http.Request) {
 	at, err := weburl.Parse(r.FormValue("url"))
 	if err != nil {
 		s.answerError(w, http.StatusBadRequest, contract.Clip(err.Error(), 300))
+		return
+	}
+	if err := contract.CheckCrawlName(crawl); err != nil {
+		s.answerError(w, http.StatusNotFound, err.Error())
 		return
 	}
 	host, hash := at.ID().Ints()

@@ -21,6 +21,19 @@ type result struct {
 	err     error
 }
 
+// heaviest is how many rows a batch may come to before no more messages are joined to it: a
+// transaction takes about 40 µs for each, and must end long before its time limit.
+const heaviest = 20_000
+
+// weight is how many rows an item may come to.
+func (it *item) weight() int {
+	n := len(it.batch.Seeds) + len(it.batch.Retries)
+	for _, o := range it.batch.Outcomes {
+		n += 1 + len(o.Links)
+	}
+	return n
+}
+
 // apply hands a message's content to the batcher and waits for the transaction it became part of.
 func (s *Service) apply(ctx context.Context, b frontier.Batch) (frontier.Applied, error) {
 	it := &item{batch: b, done: make(chan result, 1)}
@@ -50,11 +63,13 @@ func (s *Service) runBatcher(ctx context.Context) {
 			items = append(items, it)
 		}
 		timer.Reset(s.cfg.BatchWait)
+		weight := items[0].weight()
 	fill:
-		for len(items) < s.cfg.Batch {
+		for len(items) < s.cfg.Batch && weight < heaviest {
 			select {
 			case it := <-s.batcher:
 				items = append(items, it)
+				weight += it.weight()
 			case <-timer.C:
 				break fill
 			case <-ctx.Done():
@@ -65,8 +80,8 @@ func (s *Service) runBatcher(ctx context.Context) {
 	}
 }
 
-// flush applies items in one transaction. If a row in it is bad for good the batch is halved until the
-// bad one stands alone: its neighbours go on.
+// flush applies items in one transaction. If a row in it is bad for good, or the batch takes too long, it
+// is halved until the bad one stands alone: its neighbours go on.
 func (s *Service) flush(ctx context.Context, items []*item) {
 	start := time.Now()
 	var whole frontier.Batch
@@ -77,14 +92,13 @@ func (s *Service) flush(ctx context.Context, items []*item) {
 	}
 	applied, err := s.frontier.Apply(ctx, whole)
 	s.metrics.batch.Observe(time.Since(start).Seconds())
-	if err != nil && errors.Is(err, frontier.ErrBadRow) && len(items) > 1 {
+	halve := errors.Is(err, frontier.ErrBadRow) || errors.Is(err, context.DeadlineExceeded)
+	if halve && len(items) > 1 {
 		s.flush(ctx, items[:len(items)/2])
 		s.flush(ctx, items[len(items)/2:])
 		return
 	}
-	if err != nil && errors.Is(err, frontier.ErrBadRow) {
-		err = mq.Reject(contract.Clip("database refuses it: "+err.Error(), 300))
-	}
+	err = refused(err)
 	s.count(applied)
 	first := 0
 	for _, it := range items {
@@ -100,6 +114,14 @@ func (s *Service) flush(ctx context.Context, items []*item) {
 	if err == nil {
 		s.nudge()
 	}
+}
+
+// refused turns what the database refuses for good into a rejection.
+func refused(err error) error {
+	if errors.Is(err, frontier.ErrBadRow) {
+		return mq.Reject(contract.Clip(err.Error(), 300))
+	}
+	return err
 }
 
 func (s *Service) count(a frontier.Applied) {

@@ -61,10 +61,10 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func (c Config) frontier() frontier.Config {
+func (c Config) frontier(shards int) frontier.Config {
 	return frontier.Config{
 		Hold: c.Hold, Prefetch: c.FetchPrefetch, Outstanding: c.Outstanding, Lease: c.Lease, MaxAge: c.MaxAge,
 		MaxAttempts: int16(min(c.MaxAttempts, 1000)), MaxExpiries: int16(min(c.MaxExpiries, 1000)),
-		MaxHops: int16(min(c.MaxHops, 1000)), Cache: c.Cache, DefaultDelayMS: c.Delay.Milliseconds(),
+		MaxHops: int16(min(c.MaxHops, 1000)), Cache: c.Cache, Shards: shards, DefaultDelayMS: c.Delay.Milliseconds(),
 	}
 }

@@ -68,6 +68,9 @@ func checkIDs(m contract.Done) error {
 	return nil
 }
 
+// seedsAtOnce is how many seeds of one message are admitted in one transaction.
+const seedsAtOnce = 5000
+
 // handleSeed admits what of the message is a URL. Of a message with several seeds the bad ones go to
 // dead.dedup alone, as a message that can be mended and sent again; the others are admitted.
 func (s *Service) handleSeed(ctx context.Context, d mq.Delivery) error {
@@ -77,14 +80,16 @@ func (s *Service) handleSeed(ctx context.Context, d mq.Delivery) error {
 	}
 	seeds, bad := parseSeeds(wire)
 	good := slices.DeleteFunc(slices.Clone(wire), func(w contract.Seed) bool { _, is := bad[w.URL]; return is })
-	applied := frontier.Applied{}
-	if len(seeds) > 0 {
-		if applied, err = s.apply(ctx, frontier.Batch{Seeds: seeds}); err != nil {
+	// A long list goes in parts; if one fails the whole message comes again, and the others change nothing.
+	for first := 0; first < len(seeds); first += seedsAtOnce {
+		part := seeds[first:min(first+seedsAtOnce, len(seeds))]
+		applied, err := s.apply(ctx, frontier.Batch{Seeds: part})
+		if err != nil {
 			return err
 		}
-	}
-	for i, why := range applied.Refused {
-		bad[good[i].URL] = why
+		for i, why := range applied.Refused {
+			bad[good[first+i].URL] = why
+		}
 	}
 	if len(bad) == 0 {
 		return nil
@@ -159,7 +164,7 @@ func (s *Service) handleCrawl(ctx context.Context, d mq.Delivery) error {
 		s.deps.Log.Info("crawl verb carried out", "verb", d.Key, "crawl", verb.Name)
 		s.nudge()
 	}
-	return err
+	return refused(err)
 }
 
 // startCrawl is one atomic act: a seed that is no URL refuses the whole specification.
@@ -174,7 +179,7 @@ func (s *Service) startCrawl(ctx context.Context, d mq.Delivery) error {
 	}
 	applied, err := s.frontier.Apply(ctx, frontier.Batch{Start: &spec, Seeds: seeds})
 	if err != nil {
-		return err
+		return refused(err)
 	}
 	s.count(applied)
 	s.deps.Log.Info("crawl started", "crawl", spec.Name, "seeds", len(seeds))

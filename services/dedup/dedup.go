@@ -14,7 +14,6 @@ package dedup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -30,8 +29,9 @@ import (
 type Store interface {
 	frontier.Store
 	frontier.Reader
-	// Shards returns the number of shards recorded, after recording this one if there is none or change is set.
-	Shards(ctx context.Context, shards int, change bool) (int, error)
+	// SetShards records the number of shards if it is the first or no URL is out, and returns what is
+	// recorded then and how many URLs are out.
+	SetShards(ctx context.Context, shards int) (recorded int, out int64, err error)
 }
 
 // Deps are what the service works with. All but Now are needed.
@@ -67,7 +67,7 @@ func New(cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		cfg: cfg, deps: deps,
-		frontier: frontier.New(cfg.frontier(), deps.Store, deps.Now),
+		frontier: frontier.New(cfg.frontier(deps.Shards), deps.Store, deps.Now),
 		metrics:  newMetrics(deps.Registry),
 		batcher:  make(chan *item),
 		wake:     make(chan struct{}, 1),
@@ -75,8 +75,8 @@ func New(cfg Config, deps Deps) (*Service, error) {
 }
 
 // ErrShards is returned by Run when the frontier was made with another number of shards and URLs are
-// still out on the old queues.
-var ErrShards = errors.New("the number of shards differs from the frontier's")
+// still out on the old queues, or is given another one while this replica runs.
+var ErrShards = frontier.ErrShards
 
 // Run works until ctx ends. It returns after everything in hand is settled.
 func (s *Service) Run(ctx context.Context) error {
@@ -106,25 +106,10 @@ func (s *Service) Run(ctx context.Context) error {
 // checkShards refuses another number of shards while URLs are out on the old queues: two fetchers could
 // serve one host, one by each number.
 func (s *Service) checkShards(ctx context.Context) error {
-	recorded, err := s.deps.Store.Shards(ctx, s.deps.Shards, false)
-	if err != nil || recorded == s.deps.Shards {
-		return err
-	}
-	_, tally, err := s.deps.Store.AllCrawls(ctx, "")
-	if err != nil {
-		return err
-	}
-	var out int64
-	for key, n := range tally {
-		if key.Key == frontier.Released.String() {
-			out += n
-		}
-	}
-	if out > 0 {
-		return fmt.Errorf("WARREN_SHARDS is %d, recorded is %d, and %d URLs are out on the old queues: pause the crawls until none is, then start with the new number: %w",
+	recorded, out, err := s.deps.Store.SetShards(ctx, s.deps.Shards)
+	if err == nil && recorded != s.deps.Shards {
+		err = fmt.Errorf("WARREN_SHARDS is %d, recorded is %d, and %d URLs are out on the old queues: pause the crawls until none is, then start with the new number: %w",
 			s.deps.Shards, recorded, out, ErrShards)
 	}
-	s.deps.Log.Info("number of shards changed", "from", recorded, "to", s.deps.Shards)
-	_, err = s.deps.Store.Shards(ctx, s.deps.Shards, true)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +20,9 @@ import (
 	"github.com/warrenmq/warren/libs/mq/mqtest"
 	"github.com/warrenmq/warren/libs/sqldb"
 	"github.com/warrenmq/warren/libs/sqldb/sqldbtest"
+	"github.com/warrenmq/warren/libs/weburl"
 	"github.com/warrenmq/warren/services/dedup"
+	"github.com/warrenmq/warren/services/dedup/internal/frontier"
 	"github.com/warrenmq/warren/services/dedup/postgres"
 )
 
@@ -37,6 +40,7 @@ type running struct {
 func openStore(t *testing.T) *postgres.Store {
 	t.Helper()
 	cfg := sqldb.DefaultConfig()
+	cfg.MaxConns = 3 // one holds the slot, two for six goroutines: none may need a second within a first
 	cfg.URL = sqldbtest.Database(t)
 	pool, err := sqldb.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -210,6 +214,9 @@ func TestBadInput(t *testing.T) {
 		{contract.KeyCrawlStart, `{"name":"x","seeds":["https://ok.test/","ftp://no"]}`, "1 seeds refused"},
 		{contract.KeyCrawlStart, `{"name":"x","wings":2}`, "wings"},
 		{contract.KeyCrawlPause, `nobody`, "no such crawl"},
+		{contract.KeyCrawlStart, `{"name":"x","include":["\u0000"],"seeds":["https://ok.test/"]}`, "refuses the row"},
+		{contract.KeyCrawlRequeue, `{"name":"default","reason":"\u0000"}`, "no such crawl"},
+		{contract.KeySeed, `{"url":"https://b.test/","include":["\u0000"]}`, "refuses the row"},
 		{"crawl.fly", `default`, "want crawl.start"},
 	} {
 		err := r.send(c.key, c.body)
@@ -249,10 +256,24 @@ func TestNothingReleasedWithoutBroker(t *testing.T) {
 	r.must(r.send(contract.KeySeed, "https://a.test/"))
 	m := r.fetch()
 	r.bus.Break()
-	// a message in hand may still be applied; nothing new may be marked released
+	seed, err := weburl.Parse("https://b.test/")
+	r.must(err)
+	other := frontier.New(frontier.Config{Cache: 10, MaxHops: 10, Shards: 8}, r.store, time.Now)
+	_, err = other.Apply(t.Context(), frontier.Batch{Seeds: []frontier.Seed{{Seed: contract.Seed{Crawl: "default"}, At: seed}}})
+	r.must(err)
+	for range 10 { // ticks of the release loop, at 10 ms each
+		var s status
+		r.get("/api/v1/status", &s)
+		if s.Crawls[0].URLs["ready"] != 1 || s.Crawls[0].URLs["released"] != 1 {
+			t.Fatalf("released without a broker: %+v", s)
+		}
+		<-time.After(r.cfg.Tick)
+	}
 	r.bus.Mend()
-	r.must(r.send(contract.KeyDone, outcome(m, "https://a.test/1")))
-	r.fetch()
+	if next := r.fetch(); next.URL != "https://b.test/" {
+		t.Fatalf("fetch %+v", next)
+	}
+	r.must(r.send(contract.KeyDone, outcome(m)))
 }
 
 // A lease that ends brings the URL back; a message lost in the pipeline is a matter of time.
@@ -281,6 +302,50 @@ func TestCrawlVerbs(t *testing.T) {
 	r.until("news", "running")
 	r.must(r.send(contract.KeyCrawlCancel, "news"))
 	r.until("news", "cancelled")
+}
+
+// dedup was down for ten minutes and the outcomes wait in its queue: at the start no lease may end yet.
+func TestLeasesWaitForTheSession(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	r.must(r.send(contract.KeySeed, "https://a.test/"))
+	r.fetch()
+	bus := mqtest.NewBus()
+	d := deps(bus, r.store, 8)
+	d.Now = func() time.Time { return time.Now().Add(10 * time.Minute) }
+	later, err := dedup.New(r.cfg, d)
+	r.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- later.Run(ctx) }()
+	// it is at work: a seed goes through it
+	r.must(bus.Deliver(t.Context(), contract.QueueDedup, mq.Message{Key: contract.KeySeed, Body: []byte("https://b.test/")}))
+	for range 20 {
+		<-time.After(r.cfg.SweepEvery)
+		for _, m := range append(bus.Take("fetch."), r.bus.Take("fetch.")...) {
+			if fetch, err := contract.DecodeFetch(m.Body); err != nil || fetch.Release > 1 {
+				t.Fatalf("released again before the session has stood for a lease: %+v %v", fetch, err)
+			}
+		}
+	}
+	cancel()
+	r.must(<-done)
+}
+
+// A long list of seeds goes in parts, and two connections are enough.
+func TestManySeedsFewConnections(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	var list strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&list, "https://h%d.test/\n", i)
+	}
+	r.must(r.send(contract.KeySeed, list.String()))
+	var s status
+	r.get("/api/v1/status?crawl=default", &s)
+	if urls := s.Crawls[0].URLs; urls["ready"]+urls["released"] != 12_000 {
+		t.Fatalf("admitted %v", urls)
+	}
 }
 
 func TestShardsAreRecorded(t *testing.T) {

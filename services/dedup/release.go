@@ -17,7 +17,10 @@ func (s *Service) runRelease(ctx context.Context) error {
 	for {
 		more := false
 		if state, _ := s.deps.Bus.State(); state == mq.Connected {
-			more = s.release(ctx)
+			var err error
+			if more, err = s.release(ctx); err != nil {
+				return err
+			}
 		}
 		if more && ctx.Err() == nil {
 			continue
@@ -31,22 +34,26 @@ func (s *Service) runRelease(ctx context.Context) error {
 	}
 }
 
-// release does one round: mark, commit, publish, put back what was not confirmed.
-func (s *Service) release(ctx context.Context) (more bool) {
+// release does one round: mark, commit, publish, put back what was not confirmed. Its error is for what
+// no further round mends.
+func (s *Service) release(ctx context.Context) (more bool, err error) {
 	start := time.Now()
-	list, err := s.frontier.Release(ctx)
+	list, more, err := s.frontier.Release(ctx)
+	if errors.Is(err, ErrShards) {
+		return false, err
+	}
 	if err != nil {
 		s.failed(ctx, "release urls", err)
-		return false
+		return false, nil
 	}
 	if len(list) == 0 {
-		return false
+		return more, nil
 	}
 	s.metrics.release.Observe(time.Since(start).Seconds())
 	s.metrics.released.Add(float64(len(list)))
 	back := s.publish(ctx, list)
 	if len(back) == 0 {
-		return true
+		return more, nil
 	}
 	// Also at a stop: the leases would bring them back, but only in minutes.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -55,7 +62,7 @@ func (s *Service) release(ctx context.Context) (more bool) {
 	if err := s.frontier.PutBack(ctx, back); err != nil {
 		s.failed(ctx, "put back urls that were not published", err)
 	}
-	return false
+	return false, nil
 }
 
 // publish sends fetch messages and returns those that are not confirmed.

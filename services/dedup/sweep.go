@@ -14,7 +14,6 @@ func (s *Service) runSweep(ctx context.Context) error {
 	defer ticker.Stop()
 	state, changed := s.deps.Bus.State()
 	since := s.deps.Now()
-	first := true
 	for {
 		select {
 		case <-ctx.Done():
@@ -22,13 +21,13 @@ func (s *Service) runSweep(ctx context.Context) error {
 		case <-changed:
 			was := state
 			if state, changed = s.deps.Bus.State(); state == mq.Connected && was != mq.Connected {
-				since, first = s.deps.Now(), false
+				since = s.deps.Now()
 			}
 			continue
 		case <-ticker.C:
 		}
 		stood := s.deps.Now().Sub(since)
-		s.sweep(ctx, state == mq.Connected && (first || stood >= s.cfg.Lease))
+		s.sweep(ctx, state == mq.Connected && stood >= s.cfg.Lease)
 	}
 }
 

@@ -42,6 +42,7 @@ type Config struct {
 	MinRate        int64         `split_words:"true" desc:"bytes a second that a body must bring on average"`
 	MaxHeader      int64         `split_words:"true" desc:"bytes of a response's header"`
 	MaxBody        int64         `split_words:"true" desc:"bytes of a body after decoding; what is longer is cut"`
+	LargeBodies    int           `split_words:"true" desc:"bodies over 256 KiB in memory at a time"`
 	IdleConns      int           `split_words:"true" desc:"connections kept open for later"`
 
 	MaxHosts int           `split_words:"true" desc:"hosts remembered"`
@@ -59,7 +60,7 @@ func DefaultConfig() Config {
 		BreakerAfter: 5, BreakerFor: time.Minute,
 		RobotsPause: time.Minute, RobotsMaxPause: time.Hour, RobotsPatience: 4, RobotsMemory: 64 << 20,
 		ConnectTimeout: 10 * time.Second, HeaderTimeout: 20 * time.Second, IdleTimeout: 15 * time.Second, Timeout: time.Minute,
-		MinRate: 256, MaxHeader: 64 << 10, MaxBody: 4 << 20, IdleConns: 512,
+		MinRate: 256, MaxHeader: 64 << 10, MaxBody: 4 << 20, LargeBodies: 24, IdleConns: 512,
 		MaxHosts: 20_000, HostIdle: 10 * time.Minute,
 	}
 }
@@ -96,7 +97,7 @@ func (c Config) Validate() error {
 		{"PER_HOST", int64(c.PerHost), 100}, {"BREAKER_AFTER", int64(c.BreakerAfter), 1 << 20},
 		{"ROBOTS_PATIENCE", int64(c.RobotsPatience), 1 << 20}, {"ROBOTS_MEMORY", c.RobotsMemory, 1 << 40},
 		{"MIN_RATE", c.MinRate, 1 << 40}, {"MAX_HEADER", c.MaxHeader, 1 << 20}, {"MAX_BODY", c.MaxBody, 64 << 20},
-		{"IDLE_CONNS", int64(c.IdleConns), 1 << 20}, {"MAX_HOSTS", int64(c.MaxHosts), 1 << 30},
+		{"LARGE_BODIES", int64(c.LargeBodies), 1 << 16}, {"IDLE_CONNS", int64(c.IdleConns), 1 << 20}, {"MAX_HOSTS", int64(c.MaxHosts), 1 << 30},
 	} {
 		if n.value < 1 || n.value > n.most {
 			return fmt.Errorf("WARREN_FETCHER_%s=%d: want 1 to %d", n.name, n.value, n.most)

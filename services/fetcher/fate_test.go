@@ -276,6 +276,37 @@ func TestUnpublishedCounts(t *testing.T) {
 	}
 }
 
+// Large bodies in memory are bounded too; small ones pass, and to have waited is nobody's fault.
+func TestLargeBodies(t *testing.T) {
+	t.Parallel()
+	pages := map[string]http.HandlerFunc{"/large": text(strings.Repeat("x", 600<<10)), "/small": text(strings.Repeat("x", 200<<10))}
+	w, other := site(t, pages), site(t, pages)
+	bus := mqtest.NewBus()
+	s := &stuck{Bus: bus, waits: make(chan struct{}, 3), letGo: make(chan struct{})}
+	b := setupWith(t, fetcher.Deps{Bus: s}, bus, func(c *fetcher.Config) { c.LargeBodies, c.Timeout = 1, 2*time.Second })
+	first := b.background(fetch(t, w.URL+"/large"))
+	<-s.waits // it is in memory until it is published
+	small := b.background(fetch(t, w.URL+"/small"))
+	<-s.waits
+	b.must(fetch(t, other.URL+"/large"))
+	if r := b.retry(); r.Attempt || r.Reason != "out of local resources" || r.Host.Reason != "" {
+		t.Errorf("retry %+v", r)
+	}
+	close(s.letGo)
+	for _, fate := range []<-chan error{first, small} {
+		if err := <-fate; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(b.Take("response.")); n != 2 {
+		t.Errorf("%d responses", n)
+	}
+	b.must(fetch(t, other.URL+"/large"))
+	if r, body := b.response(); len(body) != 600<<10 || r.Truncated != "" {
+		t.Errorf("%d bytes, truncated %q", len(body), r.Truncated)
+	}
+}
+
 // When the bus gives up on the broker, so does the service.
 func TestLostBus(t *testing.T) {
 	t.Parallel()

@@ -72,6 +72,7 @@ type Service struct {
 	client  *httpget.Client
 	zip     *zstd.Encoder
 	tokens  chan struct{} // one for each fetch, from its start until its result is published
+	large   chan struct{} // one for each of them whose body is large
 }
 
 // New returns a service that does nothing until Run.
@@ -109,6 +110,7 @@ func New(cfg Config, deps Deps) (*Service, error) {
 		}),
 		zip:    zip,
 		tokens: make(chan struct{}, cfg.Concurrency),
+		large:  make(chan struct{}, cfg.LargeBodies),
 	}
 	s.metrics = newMetrics(deps.Registry, s.hosts, s.robots)
 	return s, nil

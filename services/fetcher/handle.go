@@ -20,6 +20,7 @@ type job struct {
 	since    time.Time     // the start of the shard's tenure
 	patience time.Duration // how long it may still wait for slots
 	token    bool          // it holds one of Service.tokens
+	large    bool          // it holds one of Service.large
 }
 
 var (

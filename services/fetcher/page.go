@@ -18,7 +18,10 @@ func (s *Service) fetchPage(ctx context.Context, j *job, slot *politeness.Slot) 
 		return mq.Message{}, err
 	}
 	at := s.now()
-	resp, err := s.get(ctx, "page", httpget.Request{URL: j.url, ETag: j.ETag, LastModified: j.LastModified, Sent: slot.Sent, Answered: slot.Answered})
+	resp, err := s.get(ctx, "page", httpget.Request{
+		URL: j.url, ETag: j.ETag, LastModified: j.LastModified, Sent: slot.Sent, Answered: slot.Answered,
+		Large: func(ctx context.Context) error { return s.acquireLarge(ctx, j) },
+	})
 	if err != nil {
 		var why *httpget.Error
 		if !errors.As(err, &why) {

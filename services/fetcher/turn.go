@@ -95,7 +95,22 @@ func (s *Service) acquire(ctx context.Context, j *job, patience time.Duration) e
 	}
 }
 
+// acquireLarge lets a large body into memory. It is kept as long as the token.
+func (s *Service) acquireLarge(ctx context.Context, j *job) error {
+	select {
+	case s.large <- struct{}{}:
+		j.large = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (s *Service) release(j *job) {
+	if j.large {
+		j.large = false
+		<-s.large
+	}
 	if j.token {
 		j.token = false
 		<-s.tokens

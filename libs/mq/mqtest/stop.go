@@ -121,10 +121,14 @@ func testStop(t *testing.T, d Driver) {
 func testStopEndsAWait(t *testing.T, d Driver) {
 	broker := d.Open(t, 1)
 	p := broker.Start(t)
-	started := make(chan struct{}, 2)
+	started := make(chan struct{}, 100)
 	sub := mq.Subscription{Queue: contract.QueueDedup, Prefetch: 2, Grace: time.Hour}
 	run := consume(t, p, sub, func(_ context.Context, d mq.Delivery) error {
-		started <- struct{}{}
+		select {
+		case <-d.Draining:
+			t.Error("a handler is called during the stop")
+		case started <- struct{}{}:
+		}
 		if string(d.Body) == "0" {
 			return errors.New("database is down")
 		}

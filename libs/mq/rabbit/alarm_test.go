@@ -123,6 +123,47 @@ func TestConfirmIsWaitedForNotForEver(t *testing.T) {
 	}
 }
 
+// A window of messages is on its way without a confirm, from one caller or many; no more than that.
+func TestWindowIsPipelined(t *testing.T) {
+	t.Parallel()
+	b := newBroker(t, 1)
+	via := newProxy(t, b.url)
+	cfg := settings(via.url())
+	cfg.Window = 50
+	p := start(t, cfg, 1)
+	p.await(t, mq.Connected)
+	lanes := len(via.open("publish")[0].opened("confirm"))
+	via.stallOnly(via.open("publish"), toClient)
+	const n = 300
+	messages := make([]mq.Message, n)
+	for i := range messages {
+		messages[i] = mq.Message{Key: "url.seed"}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	answers := make(chan error, n+1)
+	go func() { answers <- p.Publish(ctx, messages...) }()
+	ch := b.raw(t)
+	arrived := func() int {
+		q, err := ch.QueueDeclarePassive(contract.QueueDedup, true, false, false, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.Messages
+	}
+	eventually(t, "one caller has filled a window", func() bool { return arrived() >= cfg.Window })
+	for _, m := range messages {
+		go func() { answers <- p.Publish(ctx, m) }()
+	}
+	eventually(t, "many callers have filled all windows", func() bool { return arrived() >= lanes*cfg.Window })
+	if got := arrived(); got != lanes*cfg.Window {
+		t.Errorf("%d messages are on their way, want %d windows of %d", got, lanes, cfg.Window)
+	}
+	cancel()
+	for range n + 1 {
+		take(t, answers, "Publish to return")
+	}
+}
+
 // policy caps a queue of the virtual host, as an operator may.
 func policy(t testing.TB, b *broker, queue string, length int) (remove func()) {
 	t.Helper()

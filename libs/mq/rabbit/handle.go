@@ -43,7 +43,7 @@ func (f *feed) decide(d mq.Delivery, raw amqp.Delivery) string {
 		f.s.bus.log.Log(f.ctx, level, "message is tried again", "queue", d.Queue, "key", d.Key, "error", err)
 		level = slog.LevelDebug // once is enough: the dependency that is down may be so for hours
 		f.s.bus.metrics.retries.WithLabelValues(class(d.Queue)).Inc()
-		return f.pause(pause.next())
+		return f.pause(pause.next()) && !f.isDraining()
 	}
 	for {
 		err := f.call(d)

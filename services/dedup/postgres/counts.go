@@ -49,16 +49,24 @@ func (t *tx) Budgets(ctx context.Context, keys []frontier.BudgetKey) (map[fronti
 	return taken, nil
 }
 
-func (t *tx) AddBudgets(ctx context.Context, deltas map[frontier.BudgetKey]int64) error {
+func (t *tx) AddBudgets(ctx context.Context, deltas map[frontier.BudgetKey]int64, slept []int32) error {
+	deltas = maps.Clone(deltas)
+	for _, crawl := range slept {
+		deltas[frontier.BudgetKey{Crawl: crawl}] += 0
+	}
 	keys := slices.Collect(maps.Keys(deltas))
 	crawls, hosts := budgetColumns(keys)
-	n := make([]int64, len(keys))
+	n, sleeps := make([]int64, len(keys)), make([]int64, len(keys))
 	for i, k := range keys {
 		n[i] = deltas[k]
+		if k.Host == 0 && slices.Contains(slept, k.Crawl) {
+			sleeps[i] = 1
+		}
 	}
-	_, err := t.Exec(ctx, `INSERT INTO budget (crawl, host, taken)
-		SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[])
-		ON CONFLICT (crawl, host) DO UPDATE SET taken = budget.taken + excluded.taken`, crawls, hosts, n)
+	_, err := t.Exec(ctx, `INSERT INTO budget (crawl, host, taken, slept)
+		SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[])
+		ON CONFLICT (crawl, host) DO UPDATE SET taken = budget.taken + excluded.taken, slept = budget.slept + excluded.slept`,
+		crawls, hosts, n, sleeps)
 	if err != nil {
 		return fmt.Errorf("write budgets: %w", err)
 	}

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +12,14 @@ import (
 	"github.com/warrenmq/warren/services/dedup/internal/frontier"
 )
 
-const crawlColumns = `c.id, c.name, c.spec, c.state, c.wake, c.created_at, c.finished_at, coalesce(b.taken, 0)
+const crawlColumns = `c.id, c.name, c.spec, c.state, c.wake, c.woken, c.created_at, c.finished_at,
+	coalesce(b.taken, 0), coalesce(b.slept, 0), coalesce(b.roused, 0)
 	FROM crawl c LEFT JOIN budget b ON b.crawl = c.id AND b.host = 0`
 
 func (t *tx) Crawls(ctx context.Context, names []string, lock bool) ([]*frontier.Crawl, error) {
 	where := ` WHERE c.name = ANY($1)`
 	if names == nil {
-		where = ` WHERE (c.finished_at IS NULL OR c.wake) AND $1::text[] IS NULL`
+		where = ` WHERE (c.finished_at IS NULL OR c.wake <> c.woken) AND $1::text[] IS NULL`
 	}
 	where += ` ORDER BY c.id`
 	if lock {
@@ -39,7 +39,7 @@ func (t *tx) Crawls(ctx context.Context, names []string, lock bool) ([]*frontier
 func scanCrawl(row pgx.CollectableRow) (*frontier.Crawl, error) {
 	c := &frontier.Crawl{}
 	var finished *time.Time
-	err := row.Scan(&c.ID, &c.Name, &c.Spec, &c.State, &c.Wake, &c.CreatedAt, &finished, &c.Taken)
+	err := row.Scan(&c.ID, &c.Name, &c.Spec, &c.State, &c.Wake, &c.Woken, &c.CreatedAt, &finished, &c.Taken, &c.Slept, &c.Roused)
 	c.FinishedAt = when(finished)
 	return c, err
 }
@@ -129,14 +129,49 @@ func (t *tx) insertScopes(ctx context.Context, fresh []*frontier.ScopeRow, crawl
 	if err != nil {
 		return fmt.Errorf("read scopes: %w", err)
 	}
+	byKey := make(map[scopeKey]*frontier.ScopeRow, len(there))
+	for _, s := range there {
+		byKey[scopeKey{s.Crawl, string(s.Key)}] = s
+	}
 	for _, s := range fresh {
-		for _, found := range there {
-			if found.Crawl == s.Crawl && bytes.Equal(found.Key, s.Key) {
-				*s = *found
-			}
-		}
+		*s = *byKey[scopeKey{s.Crawl, string(s.Key)}]
 	}
 	return nil
+}
+
+type scopeKey struct {
+	crawl int32
+	key   string
+}
+
+func (t *tx) CrawlsByID(ctx context.Context, ids []int32) ([]*frontier.Crawl, error) {
+	rows, err := t.Query(ctx, `SELECT `+crawlColumns+` WHERE c.id = ANY($1) ORDER BY c.id`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read crawls: %w", err)
+	}
+	crawls, err := pgx.CollectRows(rows, scanCrawl)
+	if err != nil {
+		return nil, fmt.Errorf("read crawls: %w", err)
+	}
+	return crawls, nil
+}
+
+func (t *tx) Woken(ctx context.Context, c *frontier.Crawl) error {
+	_, err := t.Exec(ctx, `UPDATE crawl SET woken = greatest(woken, $2) WHERE id = $1 AND woken < $2`, c.ID, c.Wake)
+	if err == nil {
+		_, err = t.Exec(ctx, `UPDATE budget SET roused = greatest(roused, $2) WHERE crawl = $1 AND host = 0 AND roused < $2`, c.ID, c.Slept)
+	}
+	if err != nil {
+		return fmt.Errorf("note that crawl %q is awake: %w", c.Name, err)
+	}
+	return nil
+}
+
+func (t *tx) Shards(ctx context.Context) (shards int, err error) {
+	if err := t.QueryRow(ctx, `SELECT value::int FROM setting WHERE key = 'shards' FOR SHARE`).Scan(&shards); err != nil {
+		return 0, fmt.Errorf("read the number of shards: %w", err)
+	}
+	return shards, nil
 }
 
 func ruleText(s *frontier.ScopeRow) (string, error) {

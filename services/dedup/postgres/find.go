@@ -33,7 +33,8 @@ func (t *tx) HostURLs(ctx context.Context, host int64, crawl int32, state fronti
 	// The state is written into the text, so that a partial index on it can serve.
 	return t.urls(ctx, fmt.Sprintf(`SELECT %s FROM (SELECT id FROM crawl WHERE $2 = 0 OR id = $2) c
 		JOIN url u ON u.crawl = c.id AND u.host = $1
-		WHERE u.state = %d AND ($3 = '' OR u.reason = $3) LIMIT $4`, urlColumns, state), host, crawl, reason, limit)
+		WHERE u.state = %d AND (u.state <> 0 OR u.tried_at IS NOT NULL) AND ($3 = '' OR u.reason = $3)
+		ORDER BY u.held = 0 LIMIT $4`, urlColumns, state), host, crawl, reason, limit)
 }
 
 // sweeps holds each sweep's condition and order; each is served by a partial index of its own.

@@ -33,9 +33,9 @@ func (t *tx) hosts(ctx context.Context, text string, args ...any) ([]*frontier.H
 	return hosts, nil
 }
 
-// LockHosts inserts new hosts on a connection of its own and commits at once: inserted here they would
-// be locked before the others, out of order, and two replicas could wait for one another. A host's row
-// that nothing refers to does no harm.
+// LockHosts asks Write to insert hosts that are not there, in a transaction of their own before this one
+// is begun again: inserted here they would be locked before the others, out of order, and two replicas
+// could wait for one another. A host's row that nothing refers to does no harm.
 func (t *tx) LockHosts(ctx context.Context, wanted []frontier.Host) (map[int64]*frontier.Host, error) {
 	ids := make([]int64, len(wanted))
 	for i, h := range wanted {
@@ -45,23 +45,39 @@ func (t *tx) LockHosts(ctx context.Context, wanted []frontier.Host) (map[int64]*
 	if err != nil {
 		return nil, err
 	}
-	var missing []int64
-	var names []string
-	var at []time.Time
+	missing := &missingHosts{}
 	for _, h := range wanted {
 		if locked[h.ID] == nil && h.Name != "" {
-			missing, names, at = append(missing, h.ID), append(names, h.Name), append(at, h.TurnAt)
+			missing.ids, missing.names = append(missing.ids, h.ID), append(missing.names, h.Name)
+			missing.at = append(missing.at, h.TurnAt)
 		}
 	}
-	if len(missing) == 0 {
-		return locked, nil
+	if len(missing.ids) > 0 {
+		return nil, missing
 	}
-	_, err = t.store.pool.Exec(ctx, `INSERT INTO host (id, name, turn_at)
-		SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) ON CONFLICT (id) DO NOTHING`, missing, names, at)
+	return locked, nil
+}
+
+// missingHosts ends a transaction that needs hosts which are not there. It is ErrAgain.
+type missingHosts struct {
+	ids   []int64
+	names []string
+	at    []time.Time
+}
+
+func (m *missingHosts) Error() string {
+	return fmt.Sprintf("%d hosts have to be made first", len(m.ids))
+}
+
+func (m *missingHosts) Unwrap() error { return frontier.ErrAgain }
+
+func (s *Store) makeHosts(ctx context.Context, m *missingHosts) error {
+	_, err := s.pool.Exec(ctx, `INSERT INTO host (id, name, turn_at)
+		SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) ON CONFLICT (id) DO NOTHING`, m.ids, m.names, m.at)
 	if err != nil {
-		return nil, fmt.Errorf("make hosts: %w", err)
+		return fmt.Errorf("make %d hosts: %w", len(m.ids), err)
 	}
-	return nil, fmt.Errorf("made %d hosts: %w", len(missing), frontier.ErrAgain)
+	return nil
 }
 
 func (t *tx) lockByID(ctx context.Context, ids []int64) (map[int64]*frontier.Host, error) {

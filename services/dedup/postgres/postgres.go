@@ -52,6 +52,9 @@ type Store struct {
 
 // Open takes a slot and returns the store. The pool stays the caller's.
 func Open(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
+	if most := pool.Config().MaxConns; most < 2 {
+		return nil, fmt.Errorf("WARREN_DATABASE_MAX_CONNS is %d: dedup needs 2 at least, one holds its counter slot", most)
+	}
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take a counter slot: %w", err)
@@ -89,6 +92,11 @@ func (s *Store) Write(ctx context.Context, do func(frontier.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, transactionTime)
 	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return do(&tx{t, s}) })
+	if missing := (*missingHosts)(nil); errors.As(err, &missing) {
+		if err := s.makeHosts(ctx, missing); err != nil {
+			return err
+		}
+	}
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001") {
 		return fmt.Errorf("%w: %w", frontier.ErrAgain, err)
 	}
@@ -98,23 +106,28 @@ func (s *Store) Write(ctx context.Context, do func(frontier.Tx) error) error {
 	return err
 }
 
-// Shards returns the number of shards the frontier was made with, and records this one if there is none
-// yet or if change is set.
-func (s *Store) Shards(ctx context.Context, shards int, change bool) (int, error) {
-	text := fmt.Sprint(shards)
-	conflict := `DO NOTHING`
-	if change {
-		conflict = `(key) DO UPDATE SET value = excluded.value`
-	}
-	_, err := s.pool.Exec(ctx, `INSERT INTO setting (key, value) VALUES ('shards', $1) ON CONFLICT `+conflict, text)
+// SetShards records the number of shards if it is the first or nothing is out, and returns what is
+// recorded then, and how many URLs are out. Releases in progress hold the setting's row.
+func (s *Store) SetShards(ctx context.Context, shards int) (recorded int, out int64, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
+		_, err := t.Exec(ctx, `INSERT INTO setting (key, value) VALUES ('shards', $1) ON CONFLICT DO NOTHING`, fmt.Sprint(shards))
+		if err != nil {
+			return err
+		}
+		if err := t.QueryRow(ctx, `SELECT value::int FROM setting WHERE key = 'shards' FOR UPDATE`).Scan(&recorded); err != nil || recorded == shards {
+			return err
+		}
+		if err := t.QueryRow(ctx, `SELECT coalesce(sum(n), 0)::bigint FROM tally WHERE key = 'released'`).Scan(&out); err != nil || out > 0 {
+			return err
+		}
+		recorded = shards
+		_, err = t.Exec(ctx, `UPDATE setting SET value = $1 WHERE key = 'shards'`, fmt.Sprint(shards))
+		return err
+	})
 	if err != nil {
-		return 0, fmt.Errorf("record the number of shards: %w", err)
+		return 0, 0, fmt.Errorf("record the number of shards: %w", err)
 	}
-	var n int
-	if err := s.pool.QueryRow(ctx, `SELECT value::int FROM setting WHERE key = 'shards'`).Scan(&n); err != nil {
-		return 0, fmt.Errorf("read the number of shards: %w", err)
-	}
-	return n, nil
+	return recorded, out, nil
 }
 
 // Ping tells whether the database answers.

@@ -90,14 +90,14 @@ func (t *tx) SaveURLs(ctx context.Context, urls []*frontier.URL) error {
 	crawl, rank, depth, visit := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
 	host, hash, scope, release := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	state, attempts := make([]int16, n), make([]int16, n)
-	expiries, code, held := make([]int16, n), make([]int16, n), make([]bool, n)
+	expiries, code, held := make([]int16, n), make([]int16, n), make([]int16, n)
 	due, lease, tried, closed := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
 	reason, etag, modified := make([]string, n), make([]string, n), make([]string, n)
 	for i, u := range urls {
 		crawl[i], host[i], hash[i] = u.Crawl, u.Host, u.Hash
 		state[i], rank[i], depth[i], scope[i] = int16(u.State), u.Rank, u.Depth, u.Scope
 		visit[i], release[i], attempts[i], expiries[i] = u.Visit, u.Release, u.Attempts, u.Expiries
-		held[i], code[i] = u.Held, u.Code
+		held[i], code[i] = int16(u.Held), u.Code
 		due[i], lease[i], tried[i], closed[i] = at(u.DueAt), at(u.LeaseUntil), at(u.TriedAt), at(u.ClosedAt)
 		reason[i], etag[i], modified[i] = u.Reason, u.ETag, u.LastModified
 	}
@@ -106,7 +106,7 @@ func (t *tx) SaveURLs(ctx context.Context, urls []*frontier.URL) error {
 		due_at = s.due_at, lease_until = s.lease_until, tried_at = s.tried_at, closed_at = s.closed_at,
 		reason = s.reason, etag = s.etag, last_modified = s.last_modified
 		FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::smallint[], $5::int[], $6::int[], $7::bigint[], $8::int[],
-			$9::bigint[], $10::smallint[], $11::smallint[], $12::bool[], $13::smallint[], $14::timestamptz[],
+			$9::bigint[], $10::smallint[], $11::smallint[], $12::smallint[], $13::smallint[], $14::timestamptz[],
 			$15::timestamptz[], $16::timestamptz[], $17::timestamptz[], $18::text[], $19::text[], $20::text[])
 			AS s(crawl, host, hash, state, rank, depth, scope, visit, release, attempts, expiries, held, code,
 				due_at, lease_until, tried_at, closed_at, reason, etag, last_modified)

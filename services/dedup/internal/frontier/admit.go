@@ -20,6 +20,20 @@ const rankKept = 1 << 30
 
 func seedRank(priority int) int32 { return int32(200-min(max(priority, -200), 200)) * rankStep }
 
+// keepRank puts a URL that holds a page of a budget before all others: what is taken must be used or
+// given back, or the crawl would wait for it behind URLs that may not be released.
+func (u *URL) keepRank() {
+	if u.Held != 0 && u.Rank >= 0 {
+		u.Rank -= rankKept
+	}
+}
+
+func (u *URL) restRank() {
+	if u.Rank < 0 {
+		u.Rank += rankKept
+	}
+}
+
 func childRank(parent *URL, steps int32) int32 {
 	rank := parent.Rank
 	if rank < 0 {
@@ -104,9 +118,10 @@ func (a *apply) planSeeds(ctx context.Context) error {
 func (a *apply) planLinks(context.Context) error {
 	for _, c := range a.outcomes {
 		parent := a.urls[c.key]
-		if parent == nil || !parent.State.Open() || parent.Visit != int32(c.Visit) {
+		if !c.closable(parent) {
 			continue
 		}
+		c.planned = true
 		if err := a.planOutcome(c, parent); err != nil {
 			return err
 		}
@@ -216,7 +231,7 @@ func (a *apply) dropKnown(ctx context.Context) error {
 // adopt turns an open row that a link made into the seed it has been asked for: its scope and its
 // place in the order. A closed row stays as it is.
 func (a *apply) adopt(u, seed *URL) {
-	if !u.State.Open() || u.Rank <= seed.Rank && u.Depth == 0 {
+	if !u.State.Open() || u.Rank <= seed.Rank && u.Depth == 0 && u.Scope == seed.Scope {
 		return
 	}
 	a.change(u, func() { u.Scope, u.Depth, u.Rank = seed.Scope, 0, min(u.Rank, seed.Rank) })

@@ -74,12 +74,13 @@ type closing struct {
 	key     Key
 	links   []*URL
 	skipped map[string]int64
+	planned bool      // its links were looked at: its visit was open before the locks
 	extend  *ScopeRow // the scope grown by a seed's redirect
 }
 
 func (a *apply) run(ctx context.Context) error {
 	steps := []func(context.Context) error{
-		a.readCrawls, a.readParents, a.readScopes, a.planSeeds, a.planLinks, a.dropKnown, a.lockAll,
+		a.readCrawls, a.readParents, a.reopenLost, a.readScopes, a.planSeeds, a.planLinks, a.dropKnown, a.lockAll,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -151,10 +152,12 @@ func (a *apply) open(ctx context.Context, name string) error {
 		return nil
 	}
 	if start {
-		c.Spec = *a.batch.Start
-		c.Spec.Seeds = nil
+		if err := a.respecify(ctx, c); err != nil {
+			return err
+		}
 	}
-	c.State, c.FinishedAt, c.Wake = CrawlRunning, zeroTime, c.ID != 0
+	c.State, c.FinishedAt = CrawlRunning, zeroTime
+	c.Wake++
 	if c.Spec.NotBefore != nil && c.Spec.NotBefore.After(a.now) {
 		c.State = CrawlScheduled
 	}
@@ -164,6 +167,53 @@ func (a *apply) open(ctx context.Context, name string) error {
 	a.names[name], a.crawls[c.ID] = c, c
 	return nil
 }
+
+// respecify takes over a new specification. A page budget that is introduced while the crawl runs
+// counts what is stored already; what is out then is counted as it is stored.
+func (a *apply) respecify(ctx context.Context, c *Crawl) error {
+	had := c.Spec.Pages > 0
+	c.Spec = *a.batch.Start
+	c.Spec.Seeds = nil
+	if c.ID == 0 || had || c.Spec.Pages == 0 {
+		return nil
+	}
+	stored, err := a.tx.Tallies(ctx, c.ID)
+	if missing := stored[TallyKey{c.ID, tallyPages}] - c.Taken; missing > 0 {
+		a.budgets[BudgetKey{Crawl: c.ID}] += missing
+		c.Taken += missing
+	}
+	return err
+}
+
+// reopenLost locks the crawls whose URLs were given up as lost and come home after all, and opens them
+// again if they have ended: the end is decided under that lock.
+func (a *apply) reopenLost(ctx context.Context) error {
+	lost := map[string]bool{}
+	for _, c := range a.outcomes {
+		if u := a.urls[c.key]; u != nil && u.lost() {
+			lost[c.Crawl] = true
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	if err := a.readNamed(ctx, lost, true); err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(lost) {
+		if err := a.open(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closable tells whether the outcome may close the row: its visit is open, or was given up as lost.
+func (c *closing) closable(u *URL) bool {
+	return u != nil && u.Visit == int32(c.Visit) && (u.State.Open() || u.lost())
+}
+
+func (u *URL) lost() bool { return u.State == Failed && u.Reason == reasonLost }
 
 // readParents finds the rows that outcomes and retries are about, without a lock: what is needed of
 // them before the locks (scope, depth, rank) never changes while they are open.

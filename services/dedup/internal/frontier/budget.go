@@ -13,7 +13,7 @@ func (r *release) closeHostBudget(ctx context.Context, h *Host, c *Crawl) error 
 		return nil
 	}
 	for _, u := range r.rows[h.ID][c.ID] {
-		if u.State == Released {
+		if u.State == Released || u.Held != 0 {
 			return nil
 		}
 	}
@@ -25,10 +25,10 @@ func (r *release) closeHostBudget(ctx context.Context, h *Host, c *Crawl) error 
 	if err != nil {
 		return err
 	}
+	if len(rest) > 0 && rest[0].Held != 0 {
+		return nil // it may still give its page back
+	}
 	for _, u := range rest {
-		if u.Held {
-			continue
-		}
 		r.urls[u.Key] = u
 		r.change(u, func() {
 			u.State, u.Reason, u.ClosedAt = Excluded, reasonHostBudget, r.now
@@ -48,28 +48,9 @@ func (w *work) openURLs(ctx context.Context, host int64, crawl int32) ([]*URL, e
 		return ready, err
 	}
 	waiting, err := w.tx.HostURLs(ctx, host, crawl, Waiting, "", rowsAtOnce)
+	// those that hold a page of a budget stay in front
+	if len(waiting) > 0 && waiting[0].Held != 0 {
+		return append(waiting, ready...), err
+	}
 	return append(ready, waiting...), err
-}
-
-// noteSpent remembers that hosts may have been passed over because the crawl's budget was spent: when
-// pages are given back, its hosts must be looked at again.
-func (f *Frontier) noteSpent(crawl int32) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.spent[crawl] = true
-}
-
-// wasSpent tells whether hosts may be asleep over a budget. A replica that has not met the crawl yet
-// must assume so: another one may have died with the knowledge.
-func (f *Frontier) wasSpent(crawl int32) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	spent, met := f.spent[crawl]
-	return spent || !met
-}
-
-func (f *Frontier) awake(crawl int32) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.spent[crawl] = false
 }

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/warrenmq/warren/libs/contract"
@@ -11,9 +12,12 @@ import (
 // For a visit that has ended, or is not the row's, it does nothing: the outcome was here before.
 func (a *apply) close(ctx context.Context, c *closing) error {
 	u := a.urls[c.key]
-	if u == nil || u.Visit != int32(c.Visit) || !u.State.Open() {
+	if !c.closable(u) {
 		a.Stale++
 		return nil
+	}
+	if !c.planned {
+		return fmt.Errorf("url was opened meanwhile: %w", ErrAgain)
 	}
 	a.change(u, func() { a.end(u, c) })
 	a.report(a.hosts[u.Host], c.Host)
@@ -46,7 +50,10 @@ func (a *apply) end(u *URL, c *closing) {
 	u.Reason = contract.Clip(c.Reason, 80)
 	u.Code = int16(min(max(c.Code, 0), 999))
 	u.ClosedAt, u.DueAt, u.LeaseUntil = a.now, zeroTime, zeroTime
-	u.Held = c.Stored && crawl.budgeted()
+	u.restRank()
+	if u.Held = 0; c.Stored {
+		u.Held = crawl.budgets()
+	}
 	if u.State != Done {
 		return
 	}
@@ -56,11 +63,21 @@ func (a *apply) end(u *URL, c *closing) {
 	if again := time.Duration(crawl.Spec.Recrawl); again > 0 && crawl.State != CrawlCancelled && crawl.State != CrawlExpired {
 		u.State, u.DueAt, u.ClosedAt = Waiting, a.now.Add(again), zeroTime
 		u.Visit++
-		u.Attempts, u.Expiries, u.TriedAt, u.Held = 0, 0, zeroTime, false
+		u.Attempts, u.Expiries, u.TriedAt = 0, 0, zeroTime
+		u.keepRank() // its page of the budget is its own for all visits
 	}
 }
 
-func (c *Crawl) budgeted() bool { return c.Spec.Pages > 0 || c.Spec.PagesPerHost > 0 }
+// budgets are those that the crawl has.
+func (c *Crawl) budgets() (h Held) {
+	if c.Spec.Pages > 0 {
+		h |= HeldCrawl
+	}
+	if c.Spec.PagesPerHost > 0 {
+		h |= HeldHost
+	}
+	return h
+}
 
 // retry puts a released URL back, if the release is still the one that the fetcher had.
 func (a *apply) retry(r *contract.Retry) {
@@ -77,16 +94,16 @@ func (a *apply) retry(r *contract.Retry) {
 		if r.Attempt {
 			u.Attempts++
 		}
-		// Pages that an ended lease may still bring in keep their place in the budget.
-		u.Held = u.Held && u.Expiries > 0
 		switch due := r.NotBefore; {
 		case r.Attempt && u.Attempts >= a.f.cfg.MaxAttempts, a.now.Sub(u.TriedAt) > a.f.cfg.MaxAge:
-			u.State, u.ClosedAt, u.Held = Failed, a.now, false
+			u.State, u.ClosedAt, u.Held = Failed, a.now, 0
 			a.Closed++
 		case due.After(a.now):
 			u.State, u.DueAt = Waiting, minTime(due, a.now.Add(24*time.Hour))
+			u.keepRank()
 		default:
 			u.State = Ready
+			u.keepRank()
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (s *sweep) crawls(ctx context.Context) error {
 				return err
 			}
 		}
-		if c.Wake || c.Spec.Pages > 0 && !c.spent() && s.f.wasSpent(c.ID) {
+		if c.Wake != c.Woken || c.Slept != c.Roused && !c.spent() {
 			if err := s.f.wake(ctx, c); err != nil {
 				return err
 			}
@@ -81,13 +81,21 @@ func (s *sweep) move(ctx context.Context, c *Crawl) (*Crawl, error) {
 			return err
 		}
 		c = crawls[0]
+		if c.Spec.Pages > 0 { // under its lock, so that counters and budget are of one moment
+			taken, err := tx.Budgets(ctx, []BudgetKey{{Crawl: c.ID}})
+			if err != nil {
+				return err
+			}
+			c.Taken = taken[BudgetKey{Crawl: c.ID}]
+		}
 		t, err := tx.Tallies(ctx, c.ID)
 		if err != nil || !s.f.moves(c, t) {
 			return err
 		}
 		now := s.f.now()
 		if c.State == CrawlScheduled {
-			c.State, c.Wake = CrawlRunning, true
+			c.State = CrawlRunning
+			c.Wake++
 		}
 		if c.State != CrawlCancelled && c.Spec.Expires != nil && !c.Spec.Expires.After(now) {
 			c.State = CrawlExpired
@@ -106,7 +114,8 @@ func (s *sweep) move(ctx context.Context, c *Crawl) (*Crawl, error) {
 	return c, err
 }
 
-// wake lets release look again at every host on which the crawl has ready URLs.
+// wake lets release look again at every host on which the crawl has ready URLs. c was read before: hosts
+// that go to sleep from now on raise Slept, a state that changes raises Wake, and the next sweep comes again.
 func (f *Frontier) wake(ctx context.Context, c *Crawl) error {
 	err := f.eachHost(ctx, c.ID, Ready, "", func(w *work, h *Host) error {
 		h.HasReady = true
@@ -116,18 +125,7 @@ func (f *Frontier) wake(ctx context.Context, c *Crawl) error {
 	if err != nil {
 		return err
 	}
-	f.awake(c.ID)
-	if !c.Wake {
-		return nil
-	}
-	return f.write(ctx, func(tx Tx) error {
-		crawls, err := tx.Crawls(ctx, []string{c.Name}, true)
-		if err != nil || len(crawls) == 0 {
-			return err
-		}
-		crawls[0].Wake = false
-		return tx.SaveCrawl(ctx, crawls[0])
-	})
+	return f.write(ctx, func(tx Tx) error { return tx.Woken(ctx, c) })
 }
 
 // eachHost runs do, some hosts a transaction, on the locked hosts of a crawl's URLs in a state.
@@ -140,9 +138,6 @@ func (f *Frontier) eachHost(ctx context.Context, crawl int32, state State, reaso
 				return err
 			}
 			w := f.newWork(tx)
-			if err := w.loadAllCrawls(ctx); err != nil {
-				return err
-			}
 			hosts := make([]Host, len(ids))
 			for i, id := range ids {
 				hosts[i].ID = id
@@ -176,8 +171,13 @@ func (f *Frontier) Command(ctx context.Context, key string, verb contract.CrawlV
 		}
 	case contract.KeyCrawlResume:
 		set = func(c *Crawl) {
-			if c.State == CrawlPaused {
-				c.State, c.Wake = CrawlRunning, true
+			if c.State != CrawlPaused {
+				return
+			}
+			c.State = CrawlRunning
+			c.Wake++
+			if c.Spec.NotBefore != nil && c.Spec.NotBefore.After(f.now()) {
+				c.State = CrawlScheduled
 			}
 		}
 	case contract.KeyCrawlCancel:

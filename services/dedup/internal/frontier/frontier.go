@@ -24,6 +24,10 @@ import (
 // ErrAgain is returned by a store when a concurrent transaction won; the caller repeats the whole.
 var ErrAgain = errors.New("another replica was first")
 
+// ErrShards is returned by Release when the frontier has been given another number of shards: two
+// fetchers could serve one host, one by each number.
+var ErrShards = errors.New("the number of shards differs from the frontier's")
+
 // ErrBadRow is returned by a store when the database refuses a row for good: trying again is in vain.
 var ErrBadRow = errors.New("the database refuses the row")
 
@@ -39,6 +43,7 @@ type Config struct {
 	MaxHops        int16         // redirects in a row
 	Cache          int           // ids remembered
 	DefaultDelayMS int64         // the fetchers' delay for a crawl that names none
+	Shards         int           // of the fetch queues; Release refuses to work against another number
 }
 
 // Frontier is safe for concurrent use.
@@ -51,7 +56,6 @@ type Frontier struct {
 
 	mu    sync.Mutex
 	rules map[int64]*cachedRule
-	spent map[int32]bool // budgets seen spent, see noteSpent
 }
 
 type cachedRule struct {
@@ -63,7 +67,7 @@ type cachedRule struct {
 func New(cfg Config, store Store, now func() time.Time) *Frontier {
 	return &Frontier{
 		cfg: cfg, store: store, now: now,
-		seen: newSeen(cfg.Cache), rate: newRate(now()), rules: map[int64]*cachedRule{}, spent: map[int32]bool{},
+		seen: newSeen(cfg.Cache), rate: newRate(now()), rules: map[int64]*cachedRule{},
 	}
 }
 
@@ -97,6 +101,8 @@ func (f *Frontier) rule(row *ScopeRow) (*compiled, error) {
 
 // rate is the recent rate of closings, for the length of leases.
 type rate struct {
+	last  time.Time // something closed
+	spans int       // intervals in value: the first ones, while the pipeline fills, say nothing
 	mu    sync.Mutex
 	since time.Time
 	n     float64
@@ -108,15 +114,28 @@ func newRate(now time.Time) *rate { return &rate{since: now} }
 func (r *rate) add(now time.Time, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if n > 0 {
+		r.last = now
+	}
 	r.n += float64(n)
 	if span := now.Sub(r.since).Seconds(); span >= 5 {
 		r.value = r.value/2 + r.n/span/2
 		r.since, r.n = now, 0
+		r.spans++
 	}
 }
 
 func (r *rate) perSecond() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.spans < 4 {
+		return 0
+	}
 	return r.value
+}
+
+func (r *rate) closedSince(t time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.After(t)
 }

@@ -42,9 +42,10 @@ func (f *Frontier) PutBack(ctx context.Context, list []contract.Fetch) error {
 			if u.State == Released && u.Release == releases[u.Key] {
 				w.change(u, func() {
 					u.State, u.LeaseUntil = Ready, zeroTime
-					if u.Held {
-						u.Rank -= rankKept
+					if u.Attempts == 0 && u.Expiries == 0 {
+						u.TriedAt = zeroTime // it has not been tried at all
 					}
+					u.keepRank()
 				})
 			}
 		}

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,22 +18,21 @@ const urlsAtOnce = 1000
 
 // Release marks ready URLs released, round robin over the hosts whose turn has come, and returns their
 // fetch messages. The transaction is committed; publishing is the caller's, and PutBack for what could
-// not be published. An empty answer means there is nothing to release now.
-func (f *Frontier) Release(ctx context.Context) ([]contract.Fetch, error) {
-	var out []contract.Fetch
-	err := f.write(ctx, func(tx Tx) error {
-		r := &release{work: f.newWork(tx)}
-		out = nil
+// not be published. more tells whether hosts may be left whose turn has come: release again at once.
+func (f *Frontier) Release(ctx context.Context) (list []contract.Fetch, more bool, err error) {
+	err = f.write(ctx, func(tx Tx) error {
+		r := &release{work: f.newWork(tx), denied: map[int32]struct{}{}}
+		list, more = nil, false
 		if err := r.run(ctx); err != nil {
 			return err
 		}
-		out = r.out
+		list, more = r.out, len(r.out) > 0 || r.budget > 0 && len(r.due) == hostsAtOnce
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return out, nil
+	return list, more, nil
 }
 
 type release struct {
@@ -41,12 +41,25 @@ type release struct {
 	free   map[int64]int32            // what the host's window leaves open
 	rows   map[int64]map[int32][]*URL // ready rows by host and crawl, best first
 	taken  map[BudgetKey]int64
+	denied map[int32]struct{} // crawls that may release nothing, their budget being spent
 	lease  time.Duration
 	out    []contract.Fetch
 	budget int64 // what the cap on all that is outstanding leaves open
 }
 
 func (r *release) run(ctx context.Context) error {
+	shards, err := r.tx.Shards(ctx)
+	if err == nil && shards != r.f.cfg.Shards {
+		err = fmt.Errorf("%d here, %d there: %w", r.f.cfg.Shards, shards, ErrShards)
+	}
+	if err != nil {
+		return err
+	}
+	if r.due, err = r.tx.DueHosts(ctx, r.now, hostsAtOnce); err != nil || len(r.due) == 0 {
+		return err
+	}
+	// Counters and crawls are read behind the hosts' locks: who frees a budget or resumes a crawl wakes
+	// hosts after that, and waits for these locks.
 	tallies, err := r.tx.Tallies(ctx, 0)
 	if err != nil {
 		return err
@@ -62,11 +75,6 @@ func (r *release) run(ctx context.Context) error {
 	if r.budget <= 0 {
 		return nil
 	}
-	if r.due, err = r.tx.DueHosts(ctx, r.now, hostsAtOnce); err != nil || len(r.due) == 0 {
-		return err
-	}
-	// Crawls are read behind the hosts' locks: who frees a budget or resumes a crawl wakes hosts after
-	// that, and waits for these locks.
 	if err := r.loadAllCrawls(ctx); err != nil {
 		return err
 	}
@@ -93,15 +101,15 @@ func (f *Frontier) lease(outstanding int64) time.Duration {
 	if rate := f.rate.perSecond(); rate > 0.1 {
 		lease = max(lease, time.Duration(4*float64(outstanding)/rate*float64(time.Second)))
 	}
-	return min(lease, 24*time.Hour)
+	return min(lease, time.Hour)
 }
 
 // window is how many URLs of a host may be out: about two seconds of its pace, so that what a fetcher
 // holds is served within its patience. A slower host has one out, and its next_at paces it.
 func (f *Frontier) window(h *Host, alone bool) int32 {
-	most := int64(f.cfg.Prefetch / 4)
+	most := int64(max(f.cfg.Prefetch/4, 1))
 	if alone {
-		most = int64(f.cfg.Prefetch * 3 / 4)
+		most = int64(max(f.cfg.Prefetch*3/4, 1))
 	}
 	pace := max(h.PaceMS, h.DelayMS)
 	if pace <= 0 { // nothing has been heard of it yet
@@ -134,11 +142,9 @@ func (r *release) readReady(ctx context.Context, tallies Tally) error {
 		if c.State != CrawlRunning {
 			continue
 		}
-		if c.spent() {
-			r.f.noteSpent(c.ID)
-			if tallies[TallyKey{c.ID, tallyKept}] == 0 {
-				continue
-			}
+		if c.spent() && tallies[TallyKey{c.ID, tallyKept}] == 0 {
+			r.denied[c.ID] = struct{}{}
+			continue
 		}
 		crawls = append(crawls, c.ID)
 	}
@@ -160,6 +166,9 @@ func (r *release) readReady(ctx context.Context, tallies Tally) error {
 // readBudgets locks the page budgets that these rows may draw on.
 func (r *release) readBudgets(ctx context.Context) error {
 	keys := map[BudgetKey]struct{}{}
+	for crawl := range r.denied {
+		keys[BudgetKey{Crawl: crawl}] = struct{}{}
+	}
 	for host, byCrawl := range r.rows {
 		for crawl := range byCrawl {
 			if c := r.crawls[crawl]; c.Spec.Pages > 0 {
@@ -235,6 +244,9 @@ func (r *release) rest(h *Host, looked, left bool) {
 		h.TurnAt = later(h.TurnAt, r.now.Add(r.f.cfg.Hold))
 	case !left:
 		h.HasReady = false
+		for crawl := range r.denied { // it may be over one of these that the host sleeps
+			r.slept[crawl] = struct{}{}
+		}
 	}
 }
 
@@ -248,21 +260,12 @@ func later(a, b time.Time) time.Time {
 // take releases one row, if the budgets allow.
 func (r *release) take(u *URL) bool {
 	c := r.crawls[u.Crawl]
-	if !u.Held && c.budgeted() {
-		whole, host := BudgetKey{Crawl: u.Crawl}, BudgetKey{u.Crawl, u.Host}
-		if c.Spec.Pages > 0 && r.taken[whole] >= c.Spec.Pages ||
-			c.Spec.PagesPerHost > 0 && r.taken[host] >= c.Spec.PagesPerHost {
-			r.f.noteSpent(c.ID)
-			return false
-		}
-		r.taken[whole]++
-		r.taken[host]++
+	if !r.afford(u, c) {
+		return false
 	}
 	r.change(u, func() {
-		if u.Rank < 0 {
-			u.Rank += rankKept
-		}
-		u.State, u.Held = Released, c.budgeted()
+		u.restRank()
+		u.State, u.Held = Released, u.Held|c.budgets()
 		u.Release++
 		u.LeaseUntil = r.now.Add(r.lease << min(u.Expiries, 10))
 		if u.TriedAt.IsZero() {
@@ -271,6 +274,26 @@ func (r *release) take(u *URL) bool {
 	})
 	r.out = append(r.out, r.message(u, c))
 	r.hosts[u.Host].Visited = true // to the next owner it is, whatever becomes of this request
+	return true
+}
+
+// afford takes a page of each budget that the URL does not hold one of yet.
+func (r *release) afford(u *URL, c *Crawl) bool {
+	missing := c.budgets() &^ u.Held
+	whole, host := BudgetKey{Crawl: u.Crawl}, BudgetKey{u.Crawl, u.Host}
+	if missing&HeldCrawl != 0 && r.taken[whole] >= c.Spec.Pages {
+		r.denied[c.ID] = struct{}{}
+		return false
+	}
+	if missing&HeldHost != 0 && r.taken[host] >= c.Spec.PagesPerHost {
+		return false
+	}
+	if missing&HeldCrawl != 0 {
+		r.taken[whole]++
+	}
+	if missing&HeldHost != 0 {
+		r.taken[host]++
+	}
 	return true
 }
 

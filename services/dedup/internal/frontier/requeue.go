@@ -23,8 +23,11 @@ func (f *Frontier) requeue(ctx context.Context, verb contract.CrawlVerb) error {
 			more = false
 			c, err := f.setCrawl(ctx, tx, verb.Name, func(c *Crawl) {
 				c.FinishedAt = zeroTime
-				if c.State != CrawlPaused {
+				switch c.State {
+				case CrawlPaused, CrawlScheduled, CrawlRunning:
+				default:
 					c.State = CrawlRunning
+					c.Wake++
 				}
 			})
 			if err != nil {
@@ -70,8 +73,9 @@ func (w *work) revive(ctx context.Context, ids []int64, only int64, crawl int32,
 			for _, u := range urls {
 				w.urls[u.Key] = u
 				w.change(u, func() {
+					u.restRank()
 					u.State, u.Reason, u.ClosedAt, u.TriedAt = Ready, "", zeroTime, zeroTime
-					u.Attempts, u.Expiries, u.Held = 0, 0, false
+					u.Attempts, u.Expiries, u.Held = 0, 0, 0
 				})
 			}
 			if len(urls) < rowsAtOnce {

@@ -44,9 +44,6 @@ func (s *sweep) rows(ctx context.Context, what Sweep, before time.Time, do func(
 			return err
 		}
 		s.More = s.More || len(keys) == rowsAtOnce
-		if err := w.loadAllCrawls(ctx); err != nil {
-			return err
-		}
 		if err := w.lock(ctx, keys); err != nil {
 			return err
 		}
@@ -71,6 +68,11 @@ func (s *sweep) due(ctx context.Context) error {
 // page may still arrive.
 func (s *sweep) ended(ctx context.Context) error {
 	now := s.f.now()
+	// While nothing at all comes home it is the pipeline that is down, and not the URL that is lost.
+	limit := s.f.cfg.MaxExpiries
+	if !s.f.rate.closedSince(now.Add(-2 * s.f.cfg.Lease)) {
+		limit *= 2
+	}
 	return s.rows(ctx, SweepLease, now, func(w *work, u *URL) {
 		if u.State != Released || u.LeaseUntil.After(now) {
 			return
@@ -79,15 +81,13 @@ func (s *sweep) ended(ctx context.Context) error {
 		w.change(u, func() {
 			u.LeaseUntil = zeroTime
 			u.Expiries++
-			if u.Expiries >= s.f.cfg.MaxExpiries {
+			if u.Expiries >= limit {
 				s.Lost++
-				u.State, u.Reason, u.ClosedAt = Failed, reasonLost, now
+				s.giveUp(u, reasonLost, now)
 				return
 			}
 			u.State = Ready
-			if u.Held {
-				u.Rank -= rankKept
-			}
+			u.keepRank()
 		})
 	})
 }
@@ -109,7 +109,7 @@ func (s *sweep) giveUp(u *URL, reason string, now time.Time) {
 	if reason == "" {
 		reason = reasonLost
 	}
-	u.State, u.Reason, u.ClosedAt, u.Held = Failed, reason, now, false
+	u.State, u.Reason, u.ClosedAt, u.Held = Failed, reason, now, 0
 	u.DueAt, u.LeaseUntil = zeroTime, zeroTime
 }
 
@@ -120,9 +120,6 @@ func (s *sweep) badHosts(ctx context.Context) error {
 		w := s.f.newWork(tx)
 		hosts, err := tx.BadHosts(ctx, now.Add(-s.f.cfg.MaxAge), 16)
 		if err != nil || len(hosts) == 0 {
-			return err
-		}
-		if err := w.loadAllCrawls(ctx); err != nil {
 			return err
 		}
 		for _, h := range hosts {
@@ -142,10 +139,12 @@ func (s *sweep) giveUpHost(ctx context.Context, w *work, h *Host) error {
 	}
 	reason := h.Reason
 	for _, u := range urls {
-		if u.State == Waiting && u.TriedAt.IsZero() && u.DueAt.After(w.now) {
-			continue // the next visit of a page, far in the future
-		}
 		w.urls[u.Key] = u
+	}
+	if err := w.loadCrawls(ctx); err != nil {
+		return err
+	}
+	for _, u := range urls {
 		last := u.Reason
 		if last == "" {
 			last = reason

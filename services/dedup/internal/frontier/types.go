@@ -73,10 +73,13 @@ type Crawl struct {
 	Name       string
 	Spec       contract.CrawlSpec // without its seeds
 	State      string
-	Wake       bool
+	Wake       int64 // rises with each reason to look at all its hosts again
+	Woken      int64 // how far the sweeper is with that
 	CreatedAt  time.Time
 	FinishedAt time.Time
 	Taken      int64 // pages of the budget that are taken
+	Slept      int64 // rises when hosts are put to sleep over the spent budget
+	Roused     int64 // how far the sweeper is with waking them
 }
 
 // spent tells whether the crawl's page budget is used up.
@@ -107,6 +110,16 @@ type Host struct {
 	Reason      string
 }
 
+// Held says of which budgets a URL holds a page: from its release until its visit is closed, and after
+// that if a page was stored.
+type Held int16
+
+// The budgets.
+const (
+	HeldCrawl Held = 1 << iota
+	HeldHost
+)
+
 // URL is a URL's row.
 type URL struct {
 	Key
@@ -120,7 +133,7 @@ type URL struct {
 	Release      int64
 	Attempts     int16
 	Expiries     int16
-	Held         bool
+	Held         Held
 	Code         int16
 	DueAt        time.Time
 	LeaseUntil   time.Time
@@ -161,6 +174,12 @@ type Tx interface {
 type CrawlTx interface {
 	// Crawls reads crawls by name, or all when names is nil; lock holds their rows to the end.
 	Crawls(ctx context.Context, names []string, lock bool) ([]*Crawl, error)
+	// CrawlsByID reads crawls, ended ones too.
+	CrawlsByID(ctx context.Context, ids []int32) ([]*Crawl, error)
+	// Woken notes that every host was looked at for the c.Wake and c.Slept that were read before.
+	Woken(ctx context.Context, c *Crawl) error
+	// Shards reads the number of shards the frontier was made with; it cannot change until the end.
+	Shards(ctx context.Context) (int, error)
 	// SaveCrawl inserts the crawl (ID 0; a name that exists meanwhile is ErrAgain) or updates it.
 	SaveCrawl(ctx context.Context, c *Crawl) error
 	// Scopes reads scopes by id; lock holds their rows to the end.
@@ -204,7 +223,8 @@ type URLTx interface {
 	// ReadyURLs reads the best ready URLs of each host, at most want of each of the crawls, best first.
 	ReadyURLs(ctx context.Context, hosts []int64, want []int32, crawls []int32) ([]*URL, error)
 	// HostURLs reads up to limit URLs of a host in a state, of one crawl or, with 0, of all; with a
-	// reason only those that have it.
+	// reason only those that have it. Those that hold a page of a budget come first. Waiting leaves out
+	// pages that wait for their next visit.
 	HostURLs(ctx context.Context, host int64, crawl int32, state State, reason string, limit int) ([]*URL, error)
 	// Swept reads up to limit keys that a sweep should look at.
 	Swept(ctx context.Context, what Sweep, before time.Time, limit int) ([]Key, error)
@@ -216,8 +236,8 @@ type URLTx interface {
 type CountTx interface {
 	// Budgets locks and reads what is taken of the given budgets (host 0: the crawl's own).
 	Budgets(ctx context.Context, keys []BudgetKey) (map[BudgetKey]int64, error)
-	// AddBudgets changes budgets.
-	AddBudgets(ctx context.Context, deltas map[BudgetKey]int64) error
+	// AddBudgets changes budgets, and raises Slept of those crawls.
+	AddBudgets(ctx context.Context, deltas map[BudgetKey]int64, slept []int32) error
 	// AddTally adds to the replica's counters.
 	AddTally(ctx context.Context, tally Tally) error
 	// Tallies sums the counters of a crawl, or with 0 of all, in one snapshot.

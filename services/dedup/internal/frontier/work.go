@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +23,7 @@ type work struct {
 	dirtyU  map[Key]struct{}
 	tally   Tally
 	budgets map[BudgetKey]int64
+	slept   map[int32]struct{} // crawls over whose spent budget a host is put to sleep
 }
 
 func (f *Frontier) newWork(tx Tx) *work {
@@ -29,7 +31,7 @@ func (f *Frontier) newWork(tx Tx) *work {
 		f: f, tx: tx, now: f.now(),
 		crawls: map[int32]*Crawl{}, hosts: map[int64]*Host{}, urls: map[Key]*URL{},
 		dirtyH: map[int64]struct{}{}, dirtyU: map[Key]struct{}{},
-		tally: Tally{}, budgets: map[BudgetKey]int64{},
+		tally: Tally{}, budgets: map[BudgetKey]int64{}, slept: map[int32]struct{}{},
 	}
 }
 
@@ -51,7 +53,28 @@ func (w *work) lock(ctx context.Context, keys []Key) error {
 	if err := w.lockHosts(ctx, hosts); err != nil {
 		return err
 	}
-	return w.load(ctx, keys)
+	if err := w.load(ctx, keys); err != nil {
+		return err
+	}
+	return w.loadCrawls(ctx)
+}
+
+// loadCrawls reads the crawls of the rows in hand that are not read yet.
+func (w *work) loadCrawls(ctx context.Context) error {
+	missing := map[int32]struct{}{}
+	for k := range w.urls {
+		if w.crawls[k.Crawl] == nil {
+			missing[k.Crawl] = struct{}{}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	crawls, err := w.tx.CrawlsByID(ctx, slices.Sorted(maps.Keys(missing)))
+	for _, c := range crawls {
+		w.crawls[c.ID] = c
+	}
+	return err
 }
 
 func (w *work) lockHosts(ctx context.Context, hosts []Host) error {
@@ -91,7 +114,7 @@ func (w *work) load(ctx context.Context, keys []Key) error {
 // change applies do to a row whose host is locked, and books every difference it makes.
 func (w *work) change(u *URL, do func()) {
 	w.book(u, -1)
-	before := u.State
+	before, held := u.State, u.Held
 	do()
 	w.book(u, +1)
 	w.dirtyU[u.Key] = struct{}{}
@@ -100,14 +123,16 @@ func (w *work) change(u *URL, do func()) {
 		host.HasReady = true
 		w.turn(host)
 	}
-	if before == Released && u.State != Released {
+	left := before == Released && u.State != Released
+	if left {
 		w.turn(host)
-		// a page of a host budget may be free again, or the budget is spent and nothing is out
-		host.HasReady = host.HasReady || w.crawls[u.Crawl].hostBudget()
+	}
+	// A page of the host's budget may be free again, or the budget is spent and nothing is out any more.
+	if c := w.crawls[u.Crawl]; c != nil && c.Spec.PagesPerHost > 0 && (left || held != u.Held) && !host.HasReady {
+		host.HasReady = true
+		w.turn(host)
 	}
 }
-
-func (c *Crawl) hostBudget() bool { return c != nil && c.Spec.PagesPerHost > 0 }
 
 // book adds n times what the row counts for.
 func (w *work) book(u *URL, n int64) {
@@ -116,19 +141,17 @@ func (w *work) book(u *URL, n int64) {
 		w.hosts[u.Host].Outstanding += int32(n)
 		w.touch(w.hosts[u.Host])
 	}
-	if !u.Held {
+	if u.Held == 0 {
 		return
 	}
 	if u.State == Waiting || u.State == Ready {
 		w.tally[TallyKey{u.Crawl, tallyKept}] += n
 	}
-	if c := w.crawls[u.Crawl]; c != nil {
-		if c.Spec.Pages > 0 {
-			w.budgets[BudgetKey{Crawl: u.Crawl}] += n
-		}
-		if c.Spec.PagesPerHost > 0 {
-			w.budgets[BudgetKey{u.Crawl, u.Host}] += n
-		}
+	if u.Held&HeldCrawl != 0 {
+		w.budgets[BudgetKey{Crawl: u.Crawl}] += n
+	}
+	if u.Held&HeldHost != 0 {
+		w.budgets[BudgetKey{u.Crawl, u.Host}] += n
 	}
 }
 
@@ -222,8 +245,8 @@ func (w *work) saveCounts(ctx context.Context) error {
 			delete(w.budgets, k)
 		}
 	}
-	if len(w.budgets) > 0 {
-		if err := w.tx.AddBudgets(ctx, w.budgets); err != nil {
+	if len(w.budgets)+len(w.slept) > 0 {
+		if err := w.tx.AddBudgets(ctx, w.budgets, slices.Sorted(maps.Keys(w.slept))); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,15 @@
 -- +goose Up
 
--- A crawl: a named specification. wake asks the sweeper to look at its hosts again (resumed, budget
--- given back). state: scheduled, running, paused, cancelled, expired, finished.
+-- A crawl: a named specification. state: scheduled, running, paused, cancelled, expired, finished.
+-- wake rises whenever hosts that slept through another state must be looked at again, woken is how far
+-- the sweeper has come with that: numbers, since a flag could be cleared for somebody else's wake-up.
 CREATE TABLE crawl (
     id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name        text        NOT NULL UNIQUE,
     spec        jsonb       NOT NULL,
     state       text        NOT NULL DEFAULT 'running',
-    wake        boolean     NOT NULL DEFAULT false,
+    wake        bigint      NOT NULL DEFAULT 0,
+    woken       bigint      NOT NULL DEFAULT 0,
     created_at  timestamptz NOT NULL,
     finished_at timestamptz
 );
@@ -44,7 +46,8 @@ CREATE INDEX host_held ON host (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX host_outstanding ON host (id) WHERE outstanding <> 0;
 
 -- A URL of a crawl. state: 0 waiting(due_at), 1 ready, 2 released(lease_until, release), 3 done,
--- 4 failed(reason), 5 excluded(reason). held: a page of the budget is taken for it.
+-- 4 failed(reason), 5 excluded(reason). held: pages of budgets are taken for it, 1 the crawl's, 2 the
+-- host's.
 CREATE TABLE url (
     crawl         integer  NOT NULL,
     host          bigint   NOT NULL,
@@ -59,7 +62,7 @@ CREATE TABLE url (
     release       bigint   NOT NULL DEFAULT 0,
     attempts      smallint NOT NULL DEFAULT 0,
     expiries      smallint NOT NULL DEFAULT 0,
-    held          boolean  NOT NULL DEFAULT false,
+    held          smallint NOT NULL DEFAULT 0,
     code          smallint NOT NULL DEFAULT 0,
     due_at        timestamptz,
     lease_until   timestamptz,
@@ -73,13 +76,17 @@ CREATE TABLE url (
 CREATE INDEX url_ready ON url (host, crawl, rank) WHERE state = 1;
 CREATE INDEX url_due ON url (due_at) WHERE state = 0;
 CREATE INDEX url_lease ON url (lease_until) WHERE state = 2;
+CREATE INDEX url_released ON url (host, crawl) WHERE state = 2;
 CREATE INDEX url_tried ON url (tried_at) WHERE tried_at IS NOT NULL AND state < 3;
 
--- Page budgets, taken at release.
+-- Page budgets, taken at release. slept rises when a host is put to sleep over a spent budget, roused is
+-- how far the sweeper has come with waking such hosts since pages were given back.
 CREATE TABLE budget (
     crawl integer NOT NULL,
     host  bigint  NOT NULL, -- 0 for the crawl's own
-    taken bigint  NOT NULL,
+    taken  bigint NOT NULL,
+    slept  bigint NOT NULL DEFAULT 0,
+    roused bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (crawl, host)
 ) WITH (fillfactor = 70);
 

@@ -58,7 +58,13 @@ type Request struct {
 	MaxBody      int64  // 0: the client's limit
 	Sent         func() // called when the request is on the wire, on any goroutine; may be nil
 	Answered     func() // called at the first byte of the answer, likewise
+	// Large is called once if the body grows beyond Small, and holds it up until it returns: the
+	// caller may bound how many such bodies are in memory. May be nil.
+	Large func(context.Context) error
 }
+
+// Small is the size up to which a body is read without asking, in bytes.
+const Small = 256 << 10
 
 // Response is what came. Body is decoded, unless Encoded says it could not be.
 type Response struct {
@@ -133,11 +139,10 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	watch.headerRead()
 	resp := &Response{Code: answer.StatusCode, Proto: answer.Proto, Header: answer.Header, Latency: time.Since(watch.start)}
 	resp.Remote, _ = watch.remote.Load().(string)
-	limit := r.MaxBody
-	if limit == 0 {
-		limit = c.limits.MaxBody
+	if r.MaxBody == 0 {
+		r.MaxBody = c.limits.MaxBody
 	}
-	if err := watch.readBody(resp, answer, limit); err != nil {
+	if err := watch.readBody(resp, answer, r); err != nil {
 		return nil, err
 	}
 	resp.Took = time.Since(watch.start)

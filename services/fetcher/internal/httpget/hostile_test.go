@@ -138,12 +138,19 @@ func TestCutCompression(t *testing.T) {
 	}
 }
 
-// RFC 9659: no more than 8 MiB of window in HTTP. A frame may ask for 2 GiB in four bytes.
+// RFC 9659: no more than 8 MiB of window in HTTP. A frame may ask for 2 GiB in one byte.
 func TestZstdWindow(t *testing.T) {
 	t.Parallel()
-	frame := "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00" // window descriptor 0xa8: 2^31
-	if _, err := get(t, newClient(t, options{}), reply(t, encoded(t, "zstd", []byte(frame)))); reason(err) != httpget.ReasonEncoding {
-		t.Errorf("error = %v", err)
+	frame := func(window string) string { // one raw block: hi
+		return encoded(t, "zstd", []byte("\x28\xb5\x2f\xfd\x00"+window+"\x11\x00\x00hi"))
+	}
+	if resp, err := get(t, newClient(t, options{}), reply(t, frame("\x68"))); err != nil || string(resp.Body) != "hi" {
+		t.Errorf("8 MiB: %+v, %v", resp, err)
+	}
+	for name, window := range map[string]string{"16 MiB": "\x70", "2 GiB": "\xa8"} {
+		if resp, err := get(t, newClient(t, options{}), reply(t, frame(window))); reason(err) != httpget.ReasonEncoding {
+			t.Errorf("%s: %+v, %v", name, resp, err)
+		}
 	}
 }
 

@@ -2,9 +2,7 @@ package httpget
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -82,55 +80,4 @@ func (w *watch) Read(p []byte) (int, error) {
 func (w *watch) slow() bool {
 	since := time.Since(w.since)
 	return since > w.limits.Idle && float64(w.received) < float64(w.limits.MinRate)*since.Seconds()
-}
-
-// readBody fills in the body. It returns an error only if nothing can be kept.
-func (w *watch) readBody(resp *Response, answer *http.Response, limit int64) error {
-	if answer.StatusCode/100 == 3 && answer.Header.Get("Location") != "" {
-		// The target is the fact; the body may be a bomb. A little of it is read, as it came, so
-		// that the connection can be used again.
-		w.body, w.most = answer.Body, maxDrain
-		_, _ = io.Copy(io.Discard, w)
-		resp.Received = w.received
-		return nil
-	}
-	// Compressed data is shorter than what it stands for, but for a little; a stream of empty
-	// blocks has no end though it yields nothing.
-	w.body, w.most = answer.Body, limit+64<<10
-	decoder, err := decode(w, answer.Header.Values("Content-Encoding"))
-	if err != nil {
-		return err
-	}
-	defer decoder.close()
-	resp.Encoded = decoder.unknown
-	resp.Body, err = io.ReadAll(io.LimitReader(decoder, limit+1))
-	resp.Received = w.received
-	switch {
-	case int64(len(resp.Body)) > limit:
-		resp.Body, resp.Truncated = resp.Body[:limit], CutSize
-		return nil
-	case err == nil:
-		return nil
-	case errors.Is(w.err, errMost):
-		resp.Truncated = CutSize
-		return nil
-	}
-	return w.broken(resp, err)
-}
-
-// broken decides what becomes of a body that broke off. An answer that is not 2xx is a fact by its
-// status; of a 2xx at least something of the body must have come.
-func (w *watch) broken(resp *Response, err error) error {
-	if context.Cause(w.ctx) != nil {
-		return w.explain(err)
-	}
-	resp.Truncated = CutEOF
-	reason := ReasonTruncated
-	if (w.err == nil || errors.Is(w.err, io.EOF)) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		resp.Truncated, reason = CutEncoding, ReasonEncoding
-	}
-	if len(resp.Body) == 0 && resp.Code/100 == 2 {
-		return &Error{Reason: reason, Err: err}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ package frontiertest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 type Store interface {
 	frontier.Store
 	frontier.Reader
+	SetShards(ctx context.Context, shards int) (recorded int, out int64, err error)
 }
 
 // Run runs the suite; open makes an empty store.
@@ -54,20 +56,42 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"rolled back links are not remembered", testRollback},
 		{"replicas at once", testReplicas},
 		{"recount mends", testRecount},
+		{"sleep over a budget outlives its replica", testReplicaDies},
+		{"wake-up during a wake pass", testAwakeRace},
+		{"ended lease meanwhile", testKeptStale},
+		{"pause and resume during a wake pass", testWakeLost},
+		{"requeue wakes a cancelled crawl", testRequeueWakes},
+		{"resume of a scheduled crawl", testResumeScheduled},
+		{"recrawl within a budget", testRecrawlBudget},
+		{"recrawl pages of a host given up", testBadHostRecrawl},
+		{"small prefetch", testSmallPrefetch},
+		{"budget introduced later", testBudgetLater},
+		{"host budget while one is held", testHostBudgetHeld},
+		{"links of a URL that was lost", testLostComesHome},
+		{"requeued while its outcome comes", testRequeuedMeanwhile},
+		{"late page after a retry within the budget", testRetryBudget},
+		{"cancelled crawl gives pages back", testCancelBudget},
+		{"sleeping hosts in front", testSleepersInFront},
+		{"lease of a slow start", testLeaseSlowStart},
+		{"seed again with a wider scope", testSeedWider},
+		{"put back and paused for long", testPauseOld},
+		{"shards changed elsewhere", testShards},
 		{"explain", testExplain},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.test(newBench(t, open(t)))
+			b := newBench(t, open(t))
+			c.test(b)
+			b.checkCounts()
 		})
 	}
 }
 
-// DefaultConfig is small enough to meet every limit.
+// config is small enough to meet every limit.
 func config() frontier.Config {
 	return frontier.Config{
 		Hold: 2 * time.Second, Prefetch: 128, Outstanding: 1000, Lease: 2 * time.Minute, MaxAge: 24 * time.Hour,
-		MaxAttempts: 4, MaxExpiries: 5, MaxHops: 10, Cache: 1000, DefaultDelayMS: 1000,
+		MaxAttempts: 4, MaxExpiries: 5, MaxHops: 10, Cache: 1000, DefaultDelayMS: 1000, Shards: 8,
 	}
 }
 
@@ -82,6 +106,9 @@ type bench struct {
 }
 
 func newBench(t *testing.T, store Store) *bench {
+	if _, _, err := store.SetShards(t.Context(), config().Shards); err != nil {
+		t.Fatal(err)
+	}
 	b := &bench{T: t, ctx: t.Context(), store: store, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	b.f = b.replica(config())
 	return b
@@ -144,7 +171,7 @@ func (b *bench) start(spec contract.CrawlSpec, urls ...string) {
 
 func (b *bench) release() []contract.Fetch {
 	b.Helper()
-	list, err := b.f.Release(b.ctx)
+	list, _, err := b.f.Release(b.ctx)
 	b.must(err)
 	return list
 }
@@ -258,6 +285,55 @@ func (b *bench) wantURLs(list []contract.Fetch, want ...string) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		b.Fatalf("released %v, want %v", got, want)
+	}
+}
+
+// checkCounts holds every counter of the frontier against its rows.
+func (b *bench) checkCounts() {
+	b.Helper()
+	counted := frontier.Tally{}
+	crawls, tally, err := b.store.AllCrawls(b.ctx, "")
+	b.must(err)
+	b.must(b.store.Write(b.ctx, func(tx frontier.Tx) error {
+		for _, c := range crawls {
+			held := int64(0)
+			for state := frontier.Waiting; state <= frontier.Excluded; state++ {
+				hosts, err := tx.CrawlHosts(b.ctx, c.ID, state, "", -1<<63, 1<<20)
+				if err != nil {
+					return err
+				}
+				for _, host := range hosts {
+					urls, err := tx.HostURLs(b.ctx, host, c.ID, state, "", 1<<20)
+					if err != nil {
+						return err
+					}
+					for _, u := range urls {
+						key := state.String()
+						if state >= frontier.Failed {
+							key += "/" + u.Reason
+						}
+						counted[frontier.TallyKey{Crawl: c.ID, Key: key}]++
+						held += int64(u.Held & frontier.HeldCrawl)
+					}
+				}
+			}
+			if c.Spec.Pages > 0 && c.Taken < held {
+				b.Errorf("crawl %s: %d pages taken, rows hold %d", c.Name, c.Taken, held)
+			}
+		}
+		return nil
+	}))
+	for key, n := range tally {
+		state, _, _ := strings.Cut(key.Key, "/")
+		if !strings.Contains("ready released done failed excluded", state) {
+			continue // waiting rows of a later visit are not listed
+		}
+		if counted[key] != n {
+			b.Errorf("counter %v is %d, rows say %d", key, n, counted[key])
+		}
+	}
+	if wrong, err := b.f.Recount(b.ctx); err != nil || wrong != 0 {
+		b.Errorf("recount: %d hosts wrong, %v", wrong, err)
 	}
 }
 

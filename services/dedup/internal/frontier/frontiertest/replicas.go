@@ -51,7 +51,7 @@ func testAmbiguousCommit(b *bench) {
 	}
 	b.wantCounts("default", counts{"done": 1, "ready": 2})
 	store.lose.Store(1)
-	if _, err := b.f.Release(b.ctx); !errors.Is(err, errCut) {
+	if _, _, err := b.f.Release(b.ctx); !errors.Is(err, errCut) {
 		b.Fatalf("release: %v", err)
 	}
 	b.wantCounts("default", counts{"done": 1, "released": 2}) // nobody published them: the lease does
@@ -101,7 +101,7 @@ func testReplicas(b *bench) {
 				if random.IntN(10) == 0 {
 					store.lose.Store(1)
 				}
-				list, err := f.Release(ctx)
+				list, _, err := f.Release(ctx)
 				if err != nil && !errors.Is(err, errCut) {
 					b.Errorf("release: %v", err)
 					return
