@@ -138,7 +138,8 @@ func TestTopologyRoutesEachKeyToOneQueue(t *testing.T) {
 	}
 	for _, q := range mq.Topology(shards) {
 		sac, _ := q.Args["x-single-active-consumer"].(bool)
-		if _, _, err := contract.ParseFetchKey(q.Name); sac != (err == nil) {
+		_, _, err := contract.ParseFetchKey(q.Name)
+		if ordered := err == nil || q.Name == contract.QueueCrawl; sac != ordered {
 			t.Errorf("%s: single active consumer is %v", q.Name, sac)
 		}
 		if q.Args["x-queue-type"] != "quorum" || q.Args["x-overflow"] != "reject-publish" {

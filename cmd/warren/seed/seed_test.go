@@ -60,7 +60,8 @@ func (o outcome) check(t *testing.T, status int, stdout string, stderr ...string
 	}
 }
 
-// messages takes everything out of a queue.
+// messages takes everything out of a queue: all that comes before a last message of its own. (basic.get
+// does not work on a queue with a single active consumer.)
 func messages(t *testing.T, url, queue string) (all []amqp.Delivery) {
 	t.Helper()
 	conn, err := amqp.Dial(url)
@@ -72,16 +73,21 @@ func messages(t *testing.T, url, queue string) (all []amqp.Delivery) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		d, ok, err := channel.Get(queue, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ok {
+	if err := channel.PublishWithContext(t.Context(), "", queue, true, false, amqp.Publishing{Type: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	deliveries, err := channel.ConsumeWithContext(t.Context(), queue, "", true, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range deliveries {
+		if d.Type == "last" {
 			return all
 		}
 		all = append(all, d)
 	}
+	t.Fatalf("queue %s: the last message did not come", queue)
+	return nil
 }
 
 func seedsIn(t *testing.T, url string) (all []contract.Seed) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // fakeBroker shakes hands as the product and version it is given, and does no more.
-func fakeBroker(t *testing.T, product, version string) string {
+func fakeBroker(t *testing.T, product, version, mechanism string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -30,14 +31,14 @@ func fakeBroker(t *testing.T, product, version string) string {
 			}
 			go func() {
 				defer conn.Close()
-				shakeHands(conn, product, version)
+				shakeHands(conn, product, version, mechanism)
 			}()
 		}
 	}()
 	return "amqp://guest:guest@" + listener.Addr().String() + "/"
 }
 
-func shakeHands(conn net.Conn, product, version string) {
+func shakeHands(conn net.Conn, product, version, mechanism string) {
 	longstr := func(s string) []byte {
 		return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...)
 	}
@@ -46,7 +47,7 @@ func shakeHands(conn net.Conn, product, version string) {
 		table = append(append(append(table, shortstr(name)...), 'S'), longstr(value)...)
 	}
 	start := append([]byte{0, 9}, longstr(string(table))...)
-	start = append(append(start, longstr("PLAIN")...), longstr("en_US")...)
+	start = append(append(start, longstr(mechanism)...), longstr("en_US")...)
 	if _, err := io.ReadFull(conn, make([]byte, 8)); err != nil {
 		return
 	}
@@ -72,11 +73,38 @@ func shakeHands(conn net.Conn, product, version string) {
 func TestOldBrokerIsRefused(t *testing.T) {
 	t.Parallel()
 	for product, version := range map[string]string{"RabbitMQ": "3.10.8", "LavinMQ": "2.1.0", "": ""} {
-		p := start(t, settings(fakeBroker(t, product, version)), 1)
+		p := start(t, settings(fakeBroker(t, product, version, "PLAIN")), 1)
 		take(t, p.done, "Run to return, for ever being no choice")
 		if !errors.Is(p.err, mq.ErrLost) || !strings.Contains(p.err.Error(), product+" "+version+", Warren needs RabbitMQ 4.0") {
 			t.Errorf("%s %s: %v", product, version, p.err)
 		}
+	}
+}
+
+// A handshake that fails on our side leaves no connection behind (goleak would find its reader).
+func TestLoginThatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	cfg := settings(fakeBroker(t, "RabbitMQ", "4.2.0", "EXTERNAL"))
+	cfg.Attempts = 2
+	p := start(t, cfg, 1)
+	take(t, p.done, "Run to return")
+	if p.err == nil || !strings.Contains(p.err.Error(), "SASL") {
+		t.Errorf("got %v, want a word of the mechanism", p.err)
+	}
+}
+
+// A node that takes connections and says nothing is given up after ConnectTimeout.
+func TestSilentNode(t *testing.T) {
+	t.Parallel()
+	b := newBroker(t, 1)
+	via := newProxy(t, b.url)
+	via.stall(toClient)
+	cfg := settings(via.url())
+	cfg.Attempts, cfg.ConnectTimeout = 1, 200*time.Millisecond
+	p := start(t, cfg, 1)
+	take(t, p.done, "Run to return")
+	if p.err == nil || !strings.Contains(p.err.Error(), "no AMQP handshake within 200ms") {
+		t.Errorf("got %v, want a word of the timeout", p.err)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestQueueDeletedUnderItsConsumer(t *testing.T) {
 	if _, err := b.raw(t).QueueDelete(queue, false, false, false); err != nil {
 		t.Fatal(err)
 	}
-	take(t, ended, "the handler's context to end")
+	_ = take(t, ended, "the handler's context to end")
 	if err := publishAll(t.Context(), p, []mq.Message{{Key: queue, Body: []byte("later")}}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package rabbit
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func FuzzParseNode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		n, err := parseNode(raw)
 		if err != nil {
-			if err != errURL {
+			if !errors.Is(err, errURL) {
 				t.Errorf("an error that may show what it should not: %v", err)
 			}
 			return

@@ -24,6 +24,7 @@ type proxy struct {
 	mu       sync.Mutex
 	pipes    map[*pipe]bool
 	accepted int
+	refusing bool
 	gates    [2]chan struct{} // nil or open; one for each direction
 }
 
@@ -78,7 +79,13 @@ func (p *proxy) accept() {
 			return
 		}
 		broker, err := net.Dial("tcp", p.target)
-		if err != nil {
+		p.mu.Lock()
+		refusing := p.refusing
+		p.mu.Unlock()
+		if err == nil && refusing {
+			broker.Close()
+		}
+		if err != nil || refusing {
 			client.Close()
 			continue
 		}
@@ -240,6 +247,13 @@ func (x *pipe) pass(d direction) bool {
 		<-gate
 	}
 	return gate == nil
+}
+
+// refuse drops every new connection at once.
+func (p *proxy) refuse(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refusing = on
 }
 
 func (p *proxy) resume() {

@@ -201,6 +201,27 @@ func TestFlappingNodeUsesUpAttempts(t *testing.T) {
 	}
 }
 
+// Attempts are counted anew after each session that has lasted.
+func TestAttemptsAreForEachLoss(t *testing.T) {
+	t.Parallel()
+	b := newBroker(t, 1)
+	via := newProxy(t, b.url)
+	cfg := settings(via.url())
+	cfg.Attempts = 2
+	p := start(t, cfg, 1)
+	for range 3 {
+		p.await(t, mq.Connected)
+		connected := time.Now()
+		eventually(t, "the session has lasted", func() bool { return time.Since(connected) > 3*cfg.Delay })
+		failed := strings.Count(p.log.String(), "cannot be used")
+		via.refuse(true)
+		via.cut()
+		eventually(t, "a round has failed", func() bool { return strings.Count(p.log.String(), "cannot be used") > failed })
+		via.refuse(false)
+	}
+	p.await(t, mq.Connected)
+}
+
 // The connection is cut, stalled and left half open while messages flow both ways: every one is
 // handled at least once, and acknowledged ones do not come back.
 func TestNothingIsLostOverReconnects(t *testing.T) {
