@@ -138,6 +138,8 @@ func (s *stack) checkExport(want int) {
 	if err := json.Unmarshal([]byte(lines[0]), &page); err != nil || page.URL == "" || page.Status == 0 {
 		s.Errorf("first line of the export: %v %s", err, lines[0])
 	}
+	s.Logf("psql:\n%s", s.compose("exec", "-T", "postgres", "psql", "-U", "warren", "-c",
+		"select status, url, title from pages where crawl = 'web' order by url limit 5"))
 	table := s.warren("status")
 	s.Logf("warren status:\n%s", table)
 	if !strings.Contains(table, "web") || !strings.Contains(table, "finished") {
