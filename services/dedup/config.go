@@ -11,6 +11,7 @@ import (
 type Config struct {
 	Prefetch      int           `split_words:"true" desc:"messages of the dedup queue held at most"`
 	Batch         int           `split_words:"true" desc:"messages taken in one transaction at most"`
+	Memory        int64         `desc:"bytes of messages decoded at a time at most"`
 	BatchWait     time.Duration `split_words:"true" desc:"longest wait for a batch to fill"`
 	Tick          time.Duration `split_words:"true" desc:"how often to look for work when nothing calls for it"`
 	SweepEvery    time.Duration `split_words:"true" desc:"how often to look for what time brings: due URLs, ended leases, finished crawls"`
@@ -30,7 +31,7 @@ type Config struct {
 // DefaultConfig is what an empty environment means.
 func DefaultConfig() Config {
 	return Config{
-		Prefetch: 512, Batch: 256, BatchWait: 10 * time.Millisecond,
+		Prefetch: 64, Batch: 64, Memory: 32 << 20, BatchWait: 10 * time.Millisecond,
 		Tick: 100 * time.Millisecond, SweepEvery: 500 * time.Millisecond, RecountEvery: 5 * time.Minute,
 		Outstanding: 20_000, FetchPrefetch: 128, Hold: 2 * time.Second,
 		Lease: 2 * time.Minute, MaxAge: 7 * 24 * time.Hour, MaxAttempts: 4, MaxExpiries: 5, MaxHops: 10,
@@ -44,7 +45,7 @@ func (c Config) Validate() error {
 		name  string
 		value int64
 	}{
-		{"PREFETCH", int64(c.Prefetch)}, {"BATCH", int64(c.Batch)}, {"BATCH_WAIT", int64(c.BatchWait)},
+		{"PREFETCH", int64(c.Prefetch)}, {"MEMORY", c.Memory}, {"BATCH", int64(c.Batch)}, {"BATCH_WAIT", int64(c.BatchWait)},
 		{"TICK", int64(c.Tick)}, {"SWEEP_EVERY", int64(c.SweepEvery)}, {"RECOUNT_EVERY", int64(c.RecountEvery)},
 		{"OUTSTANDING", c.Outstanding}, {"FETCH_PREFETCH", int64(c.FetchPrefetch)}, {"HOLD", int64(c.Hold)},
 		{"LEASE", int64(c.Lease)}, {"MAX_AGE", int64(c.MaxAge)}, {"MAX_ATTEMPTS", int64(c.MaxAttempts)},

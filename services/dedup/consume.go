@@ -21,6 +21,12 @@ func (s *Service) consumeURLs(ctx context.Context) error {
 // handleURL takes one message of the dedup queue; its routing key says what it is.
 func (s *Service) handleURL(ctx context.Context, d mq.Delivery) error {
 	s.metrics.messages.WithLabelValues(known(d.Key)).Inc()
+	// Decoded, a message is twice its size until its transaction ends. One above the limit goes alone.
+	size := min(int64(len(d.Body)), s.cfg.Memory)
+	if err := s.memory.Acquire(ctx, size); err != nil {
+		return err
+	}
+	defer s.memory.Release(size)
 	switch d.Key {
 	case contract.KeySeed:
 		return s.handleSeed(ctx, d)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/warrenmq/warren/libs/mq"
 	"github.com/warrenmq/warren/services/dedup/internal/frontier"
@@ -51,7 +52,8 @@ type Service struct {
 	frontier *frontier.Frontier
 	metrics  *metrics
 	batcher  chan *item
-	wake     chan struct{} // release has reason to look
+	memory   *semaphore.Weighted // bytes of messages decoded
+	wake     chan struct{}       // release has reason to look
 }
 
 // New checks the settings and returns the service.
@@ -70,6 +72,7 @@ func New(cfg Config, deps Deps) (*Service, error) {
 		frontier: frontier.New(cfg.frontier(deps.Shards), deps.Store, deps.Now),
 		metrics:  newMetrics(deps.Registry),
 		batcher:  make(chan *item),
+		memory:   semaphore.NewWeighted(cfg.Memory),
 		wake:     make(chan struct{}, 1),
 	}, nil
 }

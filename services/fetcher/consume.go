@@ -58,7 +58,10 @@ func (s *Service) bury(d mq.Delivery, _ string) []mq.Message {
 	if f.ID == "" || f.Crawl == "" || f.Visit < 1 {
 		return nil
 	}
-	host := contract.Host{Name: f.Host.Name, Visited: f.Host.Visited}
+	if f.V > contract.Version {
+		return nil // a newer dedup is at work and newer fetchers come: the URL's lease brings it to them
+	}
+	host := f.Host // as the frontier has it: nothing was learnt
 	if u, err := weburl.Parse(f.URL); err == nil {
 		host.Name = u.Host()
 	}

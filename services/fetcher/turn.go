@@ -29,9 +29,10 @@ func (s *Service) turn(ctx context.Context, j *job, first bool) (*politeness.Slo
 		First: first,
 		Known: j.Host,
 		// Redelivered: a fetcher that is gone may have asked the host, and could not say so.
-		Visited: j.Host.Visited || j.delivery.Redelivered || j.Attempt > 1,
-		Since:   j.since,
-		Stop:    j.delivery.Draining,
+		Visited:     j.Host.Visited || j.delivery.Redelivered || j.Attempt > 1,
+		Redelivered: j.delivery.Redelivered,
+		Since:       j.since,
+		Stop:        j.delivery.Draining,
 	})
 	if err != nil {
 		return nil, err

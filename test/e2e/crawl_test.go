@@ -100,8 +100,9 @@ func (s *stack) finished(crawl string) bool {
 // hash and title, and nothing else.
 func (s *stack) checkPages(truth webtest.Truth) {
 	s.Helper()
-	rows := s.psql(`select url, code, coalesce(encode(sha256, 'hex'), ''), count(*) over (partition by url)
-		from page where crawl = 'web' order by url`)
+	// A body of no bytes is stored as none: it reads as the hash of nothing.
+	rows := s.psql(`select url, code, coalesce(encode(sha256, 'hex'), encode(sha256(''), 'hex')),
+		count(*) over (partition by url), title from page where crawl = 'web' order by url`)
 	stored := map[string]bool{}
 	for _, row := range rows {
 		f := strings.Split(row, "\t")
@@ -114,8 +115,10 @@ func (s *stack) checkPages(truth webtest.Truth) {
 			s.Errorf("stored %s times: %s", f[3], url)
 		case f[1] != fmt.Sprint(fact.Status):
 			s.Errorf("%s: status %s, want %d", url, f[1], fact.Status)
-		case f[2] != fact.SHA256 && f[2] != "":
+		case f[2] != fact.SHA256:
 			s.Errorf("%s: body %s, want %s", url, f[2], fact.SHA256)
+		case f[4] != fact.Title:
+			s.Errorf("%s: title %q, want %q", url, f[4], fact.Title)
 		}
 		stored[url] = true
 	}

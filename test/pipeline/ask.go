@@ -71,7 +71,7 @@ func (p *Pipeline) counts() string {
 // Stored reads what is stored of a crawl: URL, HTTP status, body hash in hex, how many rows.
 func (p *Pipeline) Stored(crawl string) map[string]Row {
 	p.Helper()
-	rows, err := p.Pool.Query(p.Context(), `SELECT url, code, coalesce(encode(sha256, 'hex'), ''), coalesce(title, ''),
+	rows, err := p.Pool.Query(p.Context(), `SELECT url, code, coalesce(encode(sha256, 'hex'), encode(sha256(''), 'hex')), coalesce(title, ''),
 		count(*) OVER (PARTITION BY url) FROM page WHERE crawl = $1`, crawl)
 	p.must(err)
 	defer rows.Close()

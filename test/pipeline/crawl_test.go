@@ -55,7 +55,7 @@ func checkStored(t *testing.T, stored map[string]pipeline.Row, truth webtest.Tru
 			t.Errorf("not stored: %s (%d)", url, fact.Status)
 		case row.Times != 1:
 			t.Errorf("stored %d times: %s", row.Times, url)
-		case row.Status != fact.Status || row.Title != fact.Title || row.SHA256 != "" && row.SHA256 != fact.SHA256:
+		case row.Status != fact.Status || row.Title != fact.Title || row.SHA256 != fact.SHA256:
 			t.Errorf("%s: stored %+v, want %+v", url, row, fact)
 		}
 	}

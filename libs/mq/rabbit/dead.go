@@ -6,12 +6,14 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/warrenmq/warren/libs/contract"
 	"github.com/warrenmq/warren/libs/mq"
 )
 
 // bury publishes the dead letter and what OnDead adds, and tries again what failed until all is
 // confirmed. Only then may the message be acknowledged.
 func (f *feed) bury(d mq.Delivery, raw amqp.Delivery, reason string, again func(error) bool) string {
+	reason = contract.Clip(reason, 500) // it may quote what was received
 	f.s.bus.log.Warn("message is rejected", "queue", d.Queue, "key", d.Key, "reason", reason)
 	letters := append([]outgoing{deadLetter(raw, d.Queue, reason)}, f.alongside(d, reason)...)
 	for {

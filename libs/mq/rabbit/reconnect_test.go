@@ -207,12 +207,12 @@ func TestAttemptsAreForEachLoss(t *testing.T) {
 	b := newBroker(t, 1)
 	via := newProxy(t, b.url)
 	cfg := settings(via.url())
-	cfg.Attempts = 2
+	cfg.Attempts, cfg.Delay = 4, 200*time.Millisecond
 	p := start(t, cfg, 1)
-	for range 3 {
+	for range 5 {
 		p.await(t, mq.Connected)
 		connected := time.Now()
-		eventually(t, "the session has lasted", func() bool { return time.Since(connected) > 3*cfg.Delay })
+		eventually(t, "the session has lasted", func() bool { return time.Since(connected) > cfg.Delay*3/2 })
 		failed := strings.Count(p.log.String(), "cannot be used")
 		via.refuse(true)
 		via.cut()

@@ -55,7 +55,8 @@ func (b *Bus) open(ctx context.Context, n node) (_ *session, err error) {
 		return nil, err
 	}
 	s.work.Go(s.watch)
-	s.work.Go(s.watchBlocked)
+	alarms := s.publishing.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
+	s.work.Go(func() { s.watchBlocked(alarms) })
 	limit := time.AfterFunc(setupTimeout, func() {
 		s.end(fmt.Errorf("setting up the session took more than %s", setupTimeout))
 	})
@@ -94,8 +95,8 @@ func (s *session) watch() {
 
 // watchBlocked shuts the gate for publishers while the broker is in alarm. It is told so only on the
 // publishing connection, for the other never publishes.
-func (s *session) watchBlocked() {
-	for blocking := range s.publishing.conn.NotifyBlocked(make(chan amqp.Blocking, 8)) {
+func (s *session) watchBlocked(alarms <-chan amqp.Blocking) {
+	for blocking := range alarms {
 		if blocking.Active {
 			s.gate.shut(errors.New("broker takes no messages: " + blocking.Reason))
 			s.bus.log.Warn("broker takes no messages", "reason", blocking.Reason)

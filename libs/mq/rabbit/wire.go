@@ -79,7 +79,7 @@ func deadLetter(d amqp.Delivery, queue, reason string) outgoing {
 		headers = amqp.Table{}
 	}
 	maps.Copy(headers, amqp.Table{
-		mq.HeaderReason: contract.Clip(reason, 500),
+		mq.HeaderReason: reason,
 		mq.HeaderQueue:  queue,
 		mq.HeaderKey:    d.RoutingKey,
 	})

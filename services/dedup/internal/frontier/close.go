@@ -57,8 +57,11 @@ func (a *apply) end(u *URL, c *closing) {
 	if u.State != Done {
 		return
 	}
-	if c.Code != 304 || c.ETag+c.LastModified != "" { // a 304 need not repeat them
-		u.ETag, u.LastModified = contract.Clip(c.ETag, 512), contract.Clip(c.LastModified, 100)
+	if c.Code != 304 || c.ETag != "" { // a 304 need not repeat its validators
+		u.ETag = contract.Clip(c.ETag, 512)
+	}
+	if c.Code != 304 || c.LastModified != "" {
+		u.LastModified = contract.Clip(c.LastModified, 100)
 	}
 	if again := time.Duration(crawl.Spec.Recrawl); again > 0 && crawl.State != CrawlCancelled && crawl.State != CrawlExpired {
 		u.State, u.DueAt, u.ClosedAt = Waiting, a.now.Add(again), zeroTime

@@ -22,8 +22,13 @@ func (hs *Hosts) adopt(ask Ask) *host {
 		wait := max(h.need(ask.Delay), h.lastDelay, millis(ask.Known.DelayMS))
 		// A wait longer than callers hold on would end in a circle: each message comes alone,
 		// begins a new tenure, and is sent back. For such hosts the frontier has one URL out at a
-		// time, so that its NextAt, heeded below, is the truth.
-		h.guard = later(h.guard, ask.Since.Add(min(wait, hs.cfg.Hold)))
+		// time, so that its NextAt, heeded below, is the truth. But of a message that comes again
+		// the frontier has heard nothing: whoever had it may have asked the host and died. It goes
+		// back once, with our own NextAt, and is known by that when it returns.
+		if !ask.Redelivered {
+			wait = min(wait, hs.cfg.Hold)
+		}
+		h.guard = later(h.guard, ask.Since.Add(wait))
 	}
 	hs.used.MoveToBack(h.place)
 	h.touched = now
@@ -61,7 +66,7 @@ func (hs *Hosts) meet(ask Ask, now time.Time) *host {
 		},
 	})
 	if ask.Visited {
-		h.visited, h.last, h.lastDelay = true, now, min(millis(ask.Known.DelayMS), hs.cfg.MaxHold)
+		h.visited, h.last, h.lastDelay = true, now, min(max(millis(ask.Known.DelayMS), ask.Delay), hs.cfg.MaxHold)
 	}
 	h.place = hs.used.PushBack(h)
 	hs.hosts[h.name] = h
@@ -69,12 +74,13 @@ func (hs *Hosts) meet(ask Ask, now time.Time) *host {
 }
 
 // evict forgets hosts that have been idle for long, and more if there are too many. A hold that is
-// forgotten with its host is still known to the frontier.
+// forgotten with its host is still known to the frontier. A slow host's messages come far apart, and it
+// must be remembered from one to the next, or each would wait a whole delay and be sent back for ever.
 func (hs *Hosts) evict(now time.Time) {
 	for range hs.used.Len() {
 		h := hs.used.Front().Value.(*host)
 		full := len(hs.hosts) >= hs.cfg.MaxHosts
-		old := now.Sub(h.touched) > hs.cfg.IdleAfter
+		old := now.Sub(h.touched) > hs.cfg.IdleAfter+max(h.lastDelay, h.need(0))
 		switch {
 		case !full && !old:
 			return

@@ -75,3 +75,5 @@ func cancelled(parent context.Context) context.Context {
 
 // pass lets time pass: all tests run in synctest bubbles, where the clock is fake and nobody waits.
 func pass(d time.Duration) { <-time.After(d) }
+
+func asHeld(err error, held **politeness.Held) bool { return errors.As(err, held) }

@@ -60,14 +60,16 @@ const (
 // Ask is a wish to ask a host.
 type Ask struct {
 	Host    string
-	Delay   time.Duration   // the crawl's; 0 is none
-	Floor   time.Duration   // robots' Crawl-delay; below 0: not known yet
-	Hold    time.Duration   // how long the caller can wait
-	First   bool            // before all who wait: it has been served for robots.txt just now
-	Known   contract.Host   // what the frontier knows
-	Visited bool            // somebody has asked the host before, or may have
-	Since   time.Time       // the start of the tenure, see Tenure.Enter
-	Stop    <-chan struct{} // ends the wait with ErrStopped
+	Delay   time.Duration // the crawl's; 0 is none
+	Floor   time.Duration // robots' Crawl-delay; below 0: not known yet
+	Hold    time.Duration // how long the caller can wait
+	First   bool          // before all who wait: it has been served for robots.txt just now
+	Known   contract.Host // what the frontier knows
+	Visited bool          // somebody has asked the host before, or may have
+	// Redelivered: the message was with somebody before, who may have asked the host and said nothing.
+	Redelivered bool
+	Since       time.Time       // the start of the tenure, see Tenure.Enter
+	Stop        <-chan struct{} // ends the wait with ErrStopped
 }
 
 // Hosts is the state of all hosts. It is safe for concurrent use.
