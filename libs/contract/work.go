@@ -177,8 +177,16 @@ func DecodeRetry(body []byte) (Retry, error) {
 }
 
 func decode(body []byte, into any, version *int) error {
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read %T: %w", into, err)
+	err := json.Unmarshal(body, into)
+	if err == nil {
+		return checkVersion(*version)
 	}
-	return checkVersion(*version)
+	// A newer version may have changed a field's type: that is no broken message.
+	var head struct {
+		V int `json:"v"`
+	}
+	if json.Unmarshal(body, &head) == nil && head.V > Version {
+		return checkVersion(head.V)
+	}
+	return fmt.Errorf("read %T: %w", into, err)
 }

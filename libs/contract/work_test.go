@@ -41,6 +41,9 @@ func TestVersions(t *testing.T) {
 		if _, err := decode([]byte(`{"v":99,` + facts + "\n")); !errors.Is(err, contract.ErrVersion) {
 			t.Errorf("%s of version 99: %v, want ErrVersion", name, err)
 		}
+		if _, err := decode([]byte(`{"v":99,"crawl":{"name":"a field of another type"}}` + "\n")); !errors.Is(err, contract.ErrVersion) {
+			t.Errorf("%s of version 99 with a field of another type: %v, want ErrVersion", name, err)
+		}
 	}
 }
 

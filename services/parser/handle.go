@@ -42,18 +42,30 @@ func (s *Service) process(ctx context.Context, d mq.Delivery, b *scratch) error 
 		return mq.Reject(err.Error())
 	}
 	if err := s.deps.Bus.Publish(ctx, message); err != nil {
-		return fmt.Errorf("publish page: %w", err)
+		return unsent("page", err)
 	}
 	s.metrics.published(p, len(body), took)
 	return nil
 }
 
-// read takes a message apart and refuses what would not lead to a good routing key. Its errors hold
-// no URL.
+// unsent is the answer after a failed Publish: a rejection if to try again would fail for ever, and
+// hold a place of the prefetch meanwhile.
+func unsent(what string, err error) error {
+	if errors.Is(err, mq.ErrInvalid) {
+		return mq.Reject("its " + what + " cannot be sent")
+	}
+	return fmt.Errorf("publish %s: %w", what, err)
+}
+
+// read takes a message apart and refuses what would not lead to a good routing key or header. Its
+// errors hold no URL.
 func read(message []byte) (contract.Response, []byte, weburl.URL, error) {
 	r, compressed, err := contract.DecodeResponse(message)
 	if err != nil {
 		return r, nil, weburl.URL{}, err
+	}
+	if err := identify(&r); err != nil {
+		return r, nil, weburl.URL{}, fmt.Errorf("read response: %w", err)
 	}
 	switch r.Kind {
 	case contract.KindHTML, contract.KindXML, contract.KindText, contract.KindBinary, contract.KindEmpty:
@@ -65,6 +77,23 @@ func read(message []byte) (contract.Response, []byte, weburl.URL, error) {
 		return r, nil, weburl.URL{}, errors.New("read response: url is no http or https url")
 	}
 	return r, compressed, u, nil
+}
+
+// identify refuses a response that names no visit. Its errors hold nothing of the response, for what
+// stands in place of a name may be anything, a URL too.
+func identify(r *contract.Response) error {
+	if contract.CheckCrawlName(r.Crawl) != nil {
+		return errors.New("crawl is no crawl's name")
+	}
+	id, err := weburl.ParseID(r.ID)
+	if err != nil {
+		return errors.New("id is no url id")
+	}
+	if r.Visit < 1 {
+		return errors.New("visit is below 1")
+	}
+	r.ID = id.String() // upper-case digits are the same URL
+	return nil
 }
 
 // encode makes the message of a page, the body as it came. A page that is too large loses its text.
@@ -93,18 +122,19 @@ func (s *Service) giveUp(ctx context.Context, p contract.Page) error {
 		return mq.Reject(err.Error())
 	}
 	if err := s.deps.Bus.Publish(ctx, message); err != nil {
-		return fmt.Errorf("publish outcome: %w", err)
+		return unsent("outcome", err)
 	}
 	s.metrics.tooLarge.Inc()
 	s.deps.Log.Warn("a page is too large for a message", "crawl", p.Crawl, "id", p.ID, "code", p.Code)
 	return nil
 }
 
-// onDead ends the URL of a message that is going to dead.parser, if the message still tells which.
+// onDead ends the URL of a message that is going to dead.parser, if the message still tells which. A
+// message of a newer version is only parked: its URL's lease brings it again, maybe to a newer parser.
 func (s *Service) onDead(d mq.Delivery, _ string) []mq.Message {
-	// The error is why the message is dead; what could be read is returned beside it.
-	r, _, _ := contract.DecodeResponse(d.Body)
-	if r.ID == "" || r.Crawl == "" || r.Visit < 1 {
+	// Any other error is why the message is dead; what could be read is returned beside it.
+	r, _, err := contract.DecodeResponse(d.Body)
+	if errors.Is(err, contract.ErrVersion) || identify(&r) != nil {
 		return nil
 	}
 	message, err := failed(r, contract.ReasonPoison)

@@ -101,6 +101,39 @@ func TestPublishFails(t *testing.T) {
 	}
 }
 
+// TestPageCannotBeSent: what no broker would ever take is not tried again, and its URL ends.
+func TestPageCannotBeSent(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	message := encode(t, response(), "<title>T</title>")
+	r.bus.FailNext(1, fmt.Errorf("%w: headers are too large", mq.ErrInvalid))
+	checkUnsent(t, r, message, "its page cannot be sent")
+}
+
+// checkUnsent: message is rejected for reason, parked, and ends its URL.
+func checkUnsent(t *testing.T, r rig, message []byte, reason string) {
+	t.Helper()
+	err := r.deliver(t, message)
+	var rejection *mq.Rejection
+	if !errors.As(err, &rejection) || rejection.Reason != reason {
+		t.Fatalf("got %v, want a rejection: %s", err, reason)
+	}
+	if dead := r.bus.Take("dead.parser"); len(dead) != 1 || !bytes.Equal(dead[0].Body, message) {
+		t.Errorf("%d dead letters", len(dead))
+	}
+	checkFailed(t, r, true, contract.ReasonPoison)
+}
+
+// TestUpperCaseID: the digits' case does not make another URL.
+func TestUpperCaseID(t *testing.T) {
+	t.Parallel()
+	in := response()
+	in.ID = strings.ToUpper(in.ID)
+	if page, _ := start(t, nil).parse(t, in, "x"); page.ID != response().ID {
+		t.Errorf("id %s, want %s", page.ID, response().ID)
+	}
+}
+
 // breaking is a bus whose session is lost at the first publish.
 type breaking struct {
 	*mqtest.Bus
@@ -151,7 +184,11 @@ func TestPoison(t *testing.T) {
 		"no id":               {change(func(r *contract.Response) { r.ID = "" }), "missing", false},
 		"no visit":            {change(func(r *contract.Response) { r.Visit = 0 }), "missing", false},
 		"no url":              {change(func(r *contract.Response) { r.URL = "" }), "missing", true},
-		"newer version":       {change(func(r *contract.Response) { r.V = 99 }), "newer", true},
+		"newer version":       {change(func(r *contract.Response) { r.V = 99 }), "newer", false}, // its lease brings it back
+		"no crawl's name":     {change(func(r *contract.Response) { r.Crawl = "http://secret" }), "no crawl's name", false},
+		"40 KiB of crawl":     {change(func(r *contract.Response) { r.Crawl = strings.Repeat("c", 40<<10) }), "no crawl's name", false},
+		"short id":            {change(func(r *contract.Response) { r.ID = "secret" }), "no url id", false},
+		"id no hex":           {change(func(r *contract.Response) { r.ID = strings.Repeat("z", 32) }), "no url id", false},
 		"unknown kind":        {change(func(r *contract.Response) { r.Kind = "a.b" }), `kind "a.b"`, true},
 		"no kind":             {change(func(r *contract.Response) { r.Kind = "" }), `kind ""`, true},
 		"bad url":             {change(func(r *contract.Response) { r.URL = "mailto:a@secret.example" }), "url is no http", true},
@@ -280,6 +317,8 @@ func TestTooLarge(t *testing.T) {
 		if err := r.deliver(t, message); !errors.Is(err, mq.ErrUnconfirmed) {
 			t.Errorf("handle: %v", err)
 		}
+		r.bus.FailNext(1, mq.ErrInvalid)
+		checkUnsent(t, r, message, "its outcome cannot be sent")
 		if err := r.deliver(t, message); err != nil {
 			t.Fatal(err)
 		}

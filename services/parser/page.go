@@ -92,7 +92,8 @@ func (s *Service) headers(p *contract.Page, u weburl.URL) {
 			p.Links[i].NoFollow = true
 		}
 	}
-	if p.Code >= 300 && p.Code <= 399 && p.Location != "" {
+	// 304 is no redirect though it is 3xx: RFC 9110, 15.4.5.
+	if p.Code >= 300 && p.Code <= 399 && p.Code != 304 && p.Location != "" {
 		addLink(p, u, p.Location, "redirect")
 	}
 }

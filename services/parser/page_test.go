@@ -45,6 +45,9 @@ func TestPages(t *testing.T) {
 		"redirect to nowhere": {func(r *contract.Response) { r.Code, r.Location, r.Kind = 302, "mailto:x", contract.KindEmpty }, "", contract.Page{}},
 		"location of a 201":   {func(r *contract.Response) { r.Code, r.Location, r.Kind = 201, redirect.URL, contract.KindEmpty }, "", contract.Page{}},
 		"not modified":        {func(r *contract.Response) { r.Code, r.Kind = 304, contract.KindEmpty }, "", contract.Page{}},
+		"not modified, with a location": {func(r *contract.Response) {
+			r.Code, r.Location, r.Kind = 304, redirect.URL, contract.KindEmpty
+		}, "", contract.Page{}},
 		"html without a body": {nil, "", contract.Page{}},
 		"refresh header": {func(r *contract.Response) { r.Header["refresh"] = []string{"0; url=2", "0; url=3"} }, doc,
 			with(func(p *contract.Page) {

@@ -22,11 +22,20 @@ func outcome(s Stored) contract.Outcome {
 		Links:        s.Links,
 		Host:         s.Host,
 	}
+	if !whole(s.Truncated) {
+		o.ETag, o.LastModified = "", ""
+	}
 	if weigh(o) > maxDone {
 		fit(&o)
 	}
 	return o
 }
+
+// whole tells whether a page that was cut in this way (Response.Truncated) is all that there will be
+// of it. One that lost its end to the connection or to a broken encoding is not: with its validators
+// the next visit would be answered 304, and the end never fetched. One that was cut at the size limit
+// would only be cut there again.
+func whole(truncated string) bool { return truncated != "eof" && truncated != "encoding" }
 
 // fit makes a large outcome small enough for a message: first without the links' texts, which the
 // frontier does not need, then as a failure, so that the URL ends and the crawl can.

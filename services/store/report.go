@@ -44,7 +44,8 @@ func (s *Service) report(ctx context.Context, visits []*visit) {
 }
 
 // blame makes the visits fail whose messages are not confirmed. They are stored, and will be found so
-// when their handlers are called again.
+// when their handlers are called again; but a visit with a message that no broker would ever take is
+// rejected, so that it does not come for ever.
 func (s *Service) blame(notices []notice, err error) {
 	if partly, ok := errors.AsType[*mq.PublishError](err); ok {
 		failed := make([]notice, len(partly.Failed))
@@ -54,8 +55,15 @@ func (s *Service) blame(notices []notice, err error) {
 		notices = failed
 	}
 	for _, n := range notices {
+		answer := err
+		// err is only the first cause of all: whose it is, each message is asked.
+		if len(notices) == 1 && errors.Is(err, mq.ErrInvalid) || n.message.Check() != nil {
+			answer = mq.Reject("what follows from it cannot be sent")
+		}
 		for _, v := range n.visits {
-			v.err = err
+			if _, rejected := errors.AsType[*mq.Rejection](v.err); !rejected {
+				v.err = answer
+			}
 		}
 	}
 }

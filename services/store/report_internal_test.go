@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/warrenmq/warren/libs/contract"
+	"github.com/warrenmq/warren/libs/mq"
 	"github.com/warrenmq/warren/libs/weburl"
 )
 
@@ -112,4 +115,42 @@ func TestGatherLeavesOutWhoHasGone(t *testing.T) {
 	if len(visits) != 2 || visits[0].row.ID != row(0).ID || len(visits[1].arrivals) != 2 {
 		t.Errorf("%d visits, want page 0, and page 2 with two that wait", len(visits))
 	}
+}
+
+// A message that can never be sent ends its own visit; those that only failed with it are tried again.
+func TestBlameRejectsWhatCanNeverBeSent(t *testing.T) {
+	t.Parallel()
+	invalid := &mq.PublishError{Failed: []int{0, 1, 2}, Err: mq.ErrInvalid}
+	good, bad := mq.Message{Key: contract.KeyDone}, mq.Message{Key: strings.Repeat("k", 256)}
+	rejected := func(v *visit) bool { _, ok := errors.AsType[*mq.Rejection](v.err); return ok }
+	for name, test := range map[string]struct {
+		messages [3]mq.Message // about visits 0 and 1; 0; 1
+		err      *mq.PublishError
+		want     [2]bool // rejected
+	}{
+		"one of many, last":     {[3]mq.Message{good, bad, good}, invalid, [2]bool{true, false}},
+		"one of many, first":    {[3]mq.Message{bad, good, good}, invalid, [2]bool{true, true}},
+		"hidden by another":     {[3]mq.Message{good, good, bad}, &mq.PublishError{Failed: []int{0, 2}, Err: mq.ErrUnconfirmed}, [2]bool{false, true}},
+		"it alone":              {[3]mq.Message{good, good, good}, &mq.PublishError{Failed: []int{2}, Err: mq.ErrInvalid}, [2]bool{false, true}},
+		"none, only not heard":  {[3]mq.Message{good, good, good}, &mq.PublishError{Failed: []int{1}, Err: mq.ErrUnconfirmed}, [2]bool{false, false}},
+		"nobody knows which is": {[3]mq.Message{good, good, good}, invalid, [2]bool{false, false}},
+	} {
+		a, b := storedVisit(1, nil), storedVisit(2, nil)
+		notices := []notice{{test.messages[0], []*visit{a, b}}, {test.messages[1], []*visit{a}}, {test.messages[2], []*visit{b}}}
+		(&Service{}).blame(notices, fmt.Errorf("report pages: %w", test.err))
+		if got := [2]bool{rejected(a), rejected(b)}; got != test.want {
+			t.Errorf("%s: rejected %v, want %v (%v, %v)", name, got, test.want, a.err, b.err)
+		}
+		for i, v := range []*visit{a, b} {
+			failed := failedWith(test.err.Failed, notices, v)
+			if (v.err != nil) != failed {
+				t.Errorf("%s: visit %d ends with %v, failed %v", name, i, v.err, failed)
+			}
+		}
+	}
+}
+
+// failedWith tells whether one of the failed notices is about v.
+func failedWith(failed []int, notices []notice, v *visit) bool {
+	return slices.ContainsFunc(failed, func(n int) bool { return slices.Contains(notices[n].visits, v) })
 }

@@ -57,8 +57,8 @@ func (r Row) CompareURL(other Row) int {
 }
 
 // Stored is what stands in the database under a row's key: of the page at least what an outcome and a
-// change are made of (Crawl, ID, URL, Visit, Kind, Code, FetchedAt, Location, Header's validators,
-// Links, Host, SHA256).
+// change are made of (Crawl, ID, URL, Visit, Kind, Code, FetchedAt, Truncated, Location, Header's
+// validators, Links, Host, SHA256).
 type Stored struct {
 	contract.Page
 	Change    contract.Change

@@ -84,6 +84,29 @@ func TestRedirectAndNotModified(t *testing.T) {
 	}
 }
 
+// A page that lost its end must be fetched whole at the next visit: its validators would bring a 304.
+func TestValidatorsOfACutPage(t *testing.T) {
+	t.Parallel()
+	db, _ := database(t)
+	bus := mqtest.NewBus()
+	run(t, bus, db, quick)
+	for cut, keeps := range map[string]bool{"": true, "size": true, "eof": false, "encoding": false} {
+		message := storetest.Message(t, home+cut, 1, "A", func(p *contract.Page) { p.Truncated = cut })
+		must(t, bus, message)
+		first := outcomes(t, bus)
+		must(t, bus, message)
+		if diff := cmp.Diff(first, outcomes(t, bus)); diff != "" {
+			t.Errorf("cut by %q: the redelivered page's outcome differs:\n%s", cut, diff)
+		}
+		if len(first) != 1 || first[0].Status != contract.StatusDone || len(first[0].Links) != 1 {
+			t.Fatalf("cut by %q: outcomes %+v, want one with its link", cut, first)
+		}
+		if o := first[0]; (o.ETag != "") != keeps || (o.LastModified != "") != keeps {
+			t.Errorf("cut by %q: etag %q, last modified %q, want them: %v", cut, o.ETag, o.LastModified, keeps)
+		}
+	}
+}
+
 // watch is a bus that looks at the database when it is asked to publish.
 type watch struct {
 	*mqtest.Bus

@@ -31,8 +31,8 @@ func readBack(ctx context.Context, tx pgx.Tx, rows []store.Row, stored []store.S
 	// The limit keeps this an index look-up for each key, also in a plan that was made when the table
 	// was empty and is kept with the connection.
 	found, err := tx.Query(ctx, `
-		select key.n::int, page.crawl, page.url_id, page.visit, url, kind, code, fetched_at, location,
-		       header, host_facts, links, sha256, change, old_sha256
+		select key.n::int, page.crawl, page.url_id, page.visit, url, kind, code, fetched_at, truncated,
+		       location, header, host_facts, links, sha256, change, old_sha256
 		from unnest($1::text[], $2::bytea[], $3::int[]) with ordinality as key (crawl, url_id, visit, n)
 		cross join lateral (
 			select * from page
@@ -64,8 +64,8 @@ func readBack(ctx context.Context, tx pgx.Tx, rows []store.Row, stored []store.S
 func scan(found pgx.Rows) (n int, s store.Stored, err error) {
 	var id, hash, old, header, host, links []byte
 	var fetchedAt time.Time
-	err = found.Scan(&n, &s.Crawl, &id, &s.Visit, &s.URL, &s.Kind, &s.Code, &fetchedAt, &s.Location,
-		&header, &host, &links, &hash, &s.Change, &old)
+	err = found.Scan(&n, &s.Crawl, &id, &s.Visit, &s.URL, &s.Kind, &s.Code, &fetchedAt, &s.Truncated,
+		&s.Location, &header, &host, &links, &hash, &s.Change, &old)
 	if err != nil {
 		return 0, s, err
 	}

@@ -73,7 +73,7 @@ func said(s store.Stored) contract.Page {
 	return contract.Page{
 		Response: contract.Response{
 			Crawl: s.Crawl, ID: s.ID, URL: s.URL, Visit: s.Visit, Kind: s.Kind, Code: s.Code,
-			FetchedAt: s.FetchedAt, Location: s.Location, Header: s.Header, Host: s.Host,
+			FetchedAt: s.FetchedAt, Truncated: s.Truncated, Location: s.Location, Header: s.Header, Host: s.Host,
 		},
 		SHA256: s.SHA256, Links: s.Links,
 	}
@@ -85,7 +85,7 @@ func testKeeps(t *testing.T, db store.Database, pages export.Source) {
 		p.Title, p.Description, p.Text, p.Flags = hostile, hostile, hostile, []string{hostile}
 		p.Header["x-"+hostile] = []string{hostile, ""}
 		p.Links = append(p.Links, contract.Link{URL: "https://example.org/", Text: hostile})
-		p.Location = "https://example.com/b"
+		p.Location, p.Truncated = "https://example.com/b", "eof"
 	})
 	first := keep(t, db, row)[0]
 	again := keep(t, db, row)[0]

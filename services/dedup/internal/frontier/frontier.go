@@ -101,9 +101,9 @@ func (f *Frontier) rule(row *ScopeRow) (*compiled, error) {
 
 // rate is the recent rate of closings, for the length of leases.
 type rate struct {
+	mu    sync.Mutex
 	last  time.Time // something closed
 	spans int       // intervals in value: the first ones, while the pipeline fills, say nothing
-	mu    sync.Mutex
 	since time.Time
 	n     float64
 	value float64 // per second, moving average
