@@ -87,7 +87,11 @@ func (s *Service) fetchRobots(ctx context.Context, j *job, slot *politeness.Slot
 		return mq.Message{}, false, err
 	}
 	// One byte more than is parsed, so that the parser sees that the file was cut.
-	resp, err := s.get(ctx, "robots", httpget.Request{URL: look.Next, MaxBody: robots.MaxBytes + 1, Sent: slot.Sent, Answered: slot.Answered})
+	resp, err := s.get(ctx, "robots", httpget.Request{
+		URL: look.Next, MaxBody: robots.MaxBytes + 1, Sent: slot.Sent, Answered: slot.Answered,
+		Large: func(ctx context.Context) error { return s.acquireLarge(ctx, j) },
+	})
+	defer s.releaseLarge(j) // the page may need it for itself, and must not wait for its turn with it
 	origin := j.url.Origin()
 	if err != nil {
 		var why *httpget.Error
@@ -117,6 +121,14 @@ func (s *Service) fetchRobots(ctx context.Context, j *job, slot *politeness.Slot
 		}
 	}
 	return mq.Message{}, false, nil
+}
+
+// releaseLarge gives back what acquireLarge took, before the token.
+func (s *Service) releaseLarge(j *job) {
+	if j.large {
+		j.large = false
+		<-s.large
+	}
 }
 
 func isRedirect(code int) bool {

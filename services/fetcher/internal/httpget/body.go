@@ -21,7 +21,7 @@ func (w *watch) readBody(resp *Response, answer *http.Response, r Request) error
 	// Compressed data is shorter than what it stands for, but for a little; a stream of empty
 	// blocks has no end though it yields nothing.
 	w.body, w.most = answer.Body, r.MaxBody+64<<10
-	decoder, err := decode(w, answer.Header.Values("Content-Encoding"))
+	decoder, err := decode(w, answer.Header.Values("Content-Encoding"), func() error { return w.leave(r) })
 	if err != nil {
 		return err
 	}
@@ -48,12 +48,8 @@ func (w *watch) readAll(from io.Reader, r Request) ([]byte, error) {
 	if err != nil || len(body) <= Small || int64(len(body)) > r.MaxBody {
 		return body, err
 	}
-	if r.Large != nil {
-		begin := time.Now()
-		if err := r.Large(w.ctx); err != nil {
-			return nil, w.noLeave(err)
-		}
-		w.since = w.since.Add(time.Since(begin)) // nobody was reading: it did not drip
+	if err := w.leave(r); err != nil {
+		return nil, err
 	}
 	rest := io.LimitReader(from, r.MaxBody+1-int64(len(body)))
 	for {
@@ -69,6 +65,20 @@ func (w *watch) readAll(from io.Reader, r Request) ([]byte, error) {
 			return body, err
 		}
 	}
+}
+
+// leave asks the caller, once for each response, whether much memory may be taken.
+func (w *watch) leave(r Request) error {
+	if w.asked || r.Large == nil {
+		return nil
+	}
+	w.asked = true
+	begin := time.Now()
+	if err := r.Large(w.ctx); err != nil {
+		return w.noLeave(err)
+	}
+	w.since = w.since.Add(time.Since(begin)) // nobody was reading: it did not drip
+	return nil
 }
 
 // noLeave: that it took too long is not the server's fault.

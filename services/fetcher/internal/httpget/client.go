@@ -58,8 +58,9 @@ type Request struct {
 	MaxBody      int64  // 0: the client's limit
 	Sent         func() // called when the request is on the wire, on any goroutine; may be nil
 	Answered     func() // called at the first byte of the answer, likewise
-	// Large is called once if the body grows beyond Small, and holds it up until it returns: the
-	// caller may bound how many such bodies are in memory. May be nil.
+	// Large is called once if the body grows beyond Small or its coding declares a window of more
+	// than 1 MiB, and holds it up until it returns: the caller may bound how many such bodies are in
+	// memory. May be nil.
 	Large func(context.Context) error
 }
 
@@ -116,18 +117,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	watch, ctx := newWatch(ctx, c.limits)
 	defer watch.stop()
-	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		watch.remote.Store(info.Conn.RemoteAddr().String())
-	}}
-	if r.Sent != nil {
-		trace.WroteRequest = func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				r.Sent()
-			}
-		}
-	}
-	trace.GotFirstResponseByte = r.Answered
-	answer, err := c.transport.RoundTrip(c.request(httptrace.WithClientTrace(ctx, trace), r))
+	answer, err := c.transport.RoundTrip(c.request(httptrace.WithClientTrace(ctx, watch.trace(r)), r))
 	if err == nil && (answer.StatusCode < 200 || answer.StatusCode > 999) {
 		answer.Body.Close()
 		err = &Error{Reason: ReasonProtocol, Err: errStatus}

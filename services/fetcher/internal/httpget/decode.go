@@ -20,12 +20,16 @@ const (
 	maxLayers = 2
 	// maxWindow is the largest zstd window that a server may ask for in HTTP (RFC 9659 3).
 	maxWindow = 8 << 20
+	// freeWindow is the largest window of br or zstd for which no leave is asked, in bytes.
+	freeWindow = 1 << 20
 )
 
 // decoder reads through the layers of a content coding.
 type decoder struct {
 	io.Reader
-	unknown bool // a coding we do not know: nothing is decoded
+	unknown bool         // a coding we do not know: nothing is decoded
+	leave   func() error // asked for before much memory is taken
+	windows int          // layers that have a window of their own, so far
 	closers []func()
 }
 
@@ -36,8 +40,9 @@ func (d *decoder) close() {
 }
 
 // decode reads Content-Encoding, whose codings are listed in the order in which they were applied
-// (RFC 9110 8.4), and returns a reader that undoes them.
-func decode(wire io.Reader, header []string) (*decoder, error) {
+// (RFC 9110 8.4), and returns a reader that undoes them. It calls leave, perhaps more than once,
+// before it takes memory for a large window.
+func decode(wire io.Reader, header []string, leave func() error) (*decoder, error) {
 	var codings []string
 	for coding := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		if coding = strings.ToLower(strings.TrimSpace(coding)); coding != "" && coding != "identity" {
@@ -47,7 +52,7 @@ func decode(wire io.Reader, header []string) (*decoder, error) {
 	if len(codings) > maxLayers {
 		return nil, &Error{Reason: ReasonLayers, Err: fmt.Errorf("%d content codings", len(codings))}
 	}
-	d := &decoder{Reader: wire}
+	d := &decoder{Reader: wire, leave: leave}
 	for _, coding := range codings {
 		switch coding {
 		case "gzip", "x-gzip", "deflate", "br", "zstd":
@@ -90,10 +95,17 @@ func (l *layer) open() (err error) {
 	}
 	switch l.coding {
 	case "br":
+		if _, err := l.owner.admit(brotliWindow(magic)); err != nil {
+			return err
+		}
 		l.out = brotli.NewReader(l.in)
 	case "zstd":
-		var z *zstd.Decoder
-		z, err = zstd.NewReader(l.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		head, _ := l.in.Peek(zstd.HeaderMaxSize) // fewer if the body is shorter; the decoder finds out
+		most, err := l.owner.admit(zstdWindow(head))
+		if err != nil {
+			return err
+		}
+		z, err := zstd.NewReader(l.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(most))
 		if err != nil {
 			return fmt.Errorf("read zstd: %w", err)
 		}

@@ -69,6 +69,7 @@ var (
 	errSlow   = errors.New("body drips")
 	errMost   = errors.New("body is longer than the limit")
 	errStatus = errors.New("status is no final one")
+	errReplay = errors.New("connection closed after the request was sent")
 )
 
 // explain makes an *Error of err, or returns the error of a caller's context that ended.
@@ -88,6 +89,8 @@ func (w *watch) explain(err error) error {
 		return &Error{Reason: ReasonIdle, Err: cause}
 	case errors.Is(cause, errSlow):
 		return &Error{Reason: ReasonSlow, Err: cause}
+	case errors.Is(cause, errReplay):
+		return &Error{Reason: ReasonClosed, Err: cause}
 	default:
 		return cause
 	}

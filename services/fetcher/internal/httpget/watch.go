@@ -24,6 +24,7 @@ type watch struct {
 
 	body     io.Reader
 	since    time.Time // when the body could be read
+	asked    bool      // Request.Large was called
 	most     int64     // bytes to read off the wire at most
 	received int64
 	err      error // what ended the body, io.EOF if it is whole
