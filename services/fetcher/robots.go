@@ -123,14 +123,6 @@ func (s *Service) fetchRobots(ctx context.Context, j *job, slot *politeness.Slot
 	return mq.Message{}, false, nil
 }
 
-// releaseLarge gives back what acquireLarge took, before the token.
-func (s *Service) releaseLarge(j *job) {
-	if j.large {
-		j.large = false
-		<-s.large
-	}
-}
-
 func isRedirect(code int) bool {
 	return code == 301 || code == 302 || code == 303 || code == 307 || code == 308
 }

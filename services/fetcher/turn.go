@@ -107,11 +107,16 @@ func (s *Service) acquireLarge(ctx context.Context, j *job) error {
 	}
 }
 
-func (s *Service) release(j *job) {
+// releaseLarge gives back what acquireLarge took, before the token.
+func (s *Service) releaseLarge(j *job) {
 	if j.large {
 		j.large = false
 		<-s.large
 	}
+}
+
+func (s *Service) release(j *job) {
+	s.releaseLarge(j)
 	if j.token {
 		j.token = false
 		<-s.tokens

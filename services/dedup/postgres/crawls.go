@@ -25,7 +25,15 @@ func (t *tx) Crawls(ctx context.Context, names []string, lock bool) ([]*frontier
 	if lock {
 		where += ` FOR UPDATE OF c`
 	}
-	rows, err := t.Query(ctx, `SELECT `+crawlColumns+where, names)
+	return t.crawls(ctx, where, names)
+}
+
+func (t *tx) CrawlsByID(ctx context.Context, ids []int32) ([]*frontier.Crawl, error) {
+	return t.crawls(ctx, ` WHERE c.id = ANY($1) ORDER BY c.id`, ids)
+}
+
+func (t *tx) crawls(ctx context.Context, where string, arg any) ([]*frontier.Crawl, error) {
+	rows, err := t.Query(ctx, `SELECT `+crawlColumns+where, arg)
 	if err != nil {
 		return nil, fmt.Errorf("read crawls: %w", err)
 	}
@@ -142,18 +150,6 @@ func (t *tx) insertScopes(ctx context.Context, fresh []*frontier.ScopeRow, crawl
 type scopeKey struct {
 	crawl int32
 	key   string
-}
-
-func (t *tx) CrawlsByID(ctx context.Context, ids []int32) ([]*frontier.Crawl, error) {
-	rows, err := t.Query(ctx, `SELECT `+crawlColumns+` WHERE c.id = ANY($1) ORDER BY c.id`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read crawls: %w", err)
-	}
-	crawls, err := pgx.CollectRows(rows, scanCrawl)
-	if err != nil {
-		return nil, fmt.Errorf("read crawls: %w", err)
-	}
-	return crawls, nil
 }
 
 func (t *tx) Woken(ctx context.Context, c *frontier.Crawl) error {

@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,12 +18,8 @@ func (s *Store) snapshot(ctx context.Context, do func(*tx) error) error {
 // AllCrawls reads every crawl, or the one named, with the counters in the same snapshot.
 func (s *Store) AllCrawls(ctx context.Context, name string) (crawls []*frontier.Crawl, tally frontier.Tally, err error) {
 	err = s.snapshot(ctx, func(t *tx) error {
-		rows, err := t.Query(ctx, `SELECT `+crawlColumns+` WHERE $1 = '' OR c.name = $1 ORDER BY c.id`, name)
-		if err != nil {
-			return fmt.Errorf("read crawls: %w", err)
-		}
-		if crawls, err = pgx.CollectRows(rows, scanCrawl); err != nil {
-			return fmt.Errorf("read crawls: %w", err)
+		if crawls, err = t.crawls(ctx, ` WHERE $1 = '' OR c.name = $1 ORDER BY c.id`, name); err != nil {
+			return err
 		}
 		only := int32(0)
 		if name != "" && len(crawls) == 1 {
@@ -49,16 +43,11 @@ func (s *Store) WaitingHosts(ctx context.Context, now time.Time, limit int) (hos
 // Find reads one URL with its host and crawl; nil if it was never admitted.
 func (s *Store) Find(ctx context.Context, crawl string, host, hash int64) (u *frontier.URL, h *frontier.Host, c *frontier.Crawl, err error) {
 	err = s.snapshot(ctx, func(t *tx) error {
-		rows, err := t.Query(ctx, `SELECT `+crawlColumns+` WHERE c.name = $1`, crawl)
-		if err != nil {
-			return fmt.Errorf("read crawl: %w", err)
+		crawls, err := t.crawls(ctx, ` WHERE c.name = $1`, crawl)
+		if err != nil || len(crawls) == 0 {
+			return err
 		}
-		c, err = pgx.CollectOneRow(rows, scanCrawl)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("read crawl: %w", err)
-		}
+		c = crawls[0]
 		key := frontier.Key{Crawl: c.ID, Host: host, Hash: hash}
 		urls, err := t.URLs(ctx, []frontier.Key{key})
 		if err != nil || urls[key] == nil {

@@ -14,7 +14,7 @@ var zeroTime time.Time
 // Ranks: 100,000 steps of depth below each priority from 200 (first) to -200.
 const rankStep = 100_000
 
-// kept is taken off the rank of a URL that holds a page of the budget and waits to be released again,
+// rankKept is taken off the rank of a URL that holds a page of the budget and waits to be released again,
 // so that it goes first.
 const rankKept = 1 << 30
 
@@ -28,17 +28,18 @@ func (u *URL) keepRank() {
 	}
 }
 
-func (u *URL) restRank() {
-	if u.Rank < 0 {
-		u.Rank += rankKept
+func (u *URL) restRank() { u.Rank = rested(u.Rank) }
+
+// rested is the rank without what keepRank took off.
+func rested(rank int32) int32 {
+	if rank < 0 {
+		return rank + rankKept
 	}
+	return rank
 }
 
 func childRank(parent *URL, steps int32) int32 {
-	rank := parent.Rank
-	if rank < 0 {
-		rank += rankKept
-	}
+	rank := rested(parent.Rank)
 	if rank%rankStep+steps < rankStep {
 		rank += steps
 	}

@@ -199,10 +199,7 @@ func (w *work) report(h *Host, r contract.Host) {
 	} else if r.Reason != "" && h.BadSince.IsZero() {
 		h.BadSince = w.now
 	}
-	next := r.NextAt
-	if limit := w.now.Add(24 * time.Hour); next.After(limit) {
-		next = limit
-	}
+	next := minTime(r.NextAt, w.now.Add(24*time.Hour))
 	if next.After(w.now.Add(w.lead())) && next.After(h.NextAt) {
 		h.NextAt = next
 		h.Reason = contract.Clip(r.Reason, 80)
